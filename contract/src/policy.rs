@@ -1,0 +1,1 @@
+//! Include and exclude globs.
