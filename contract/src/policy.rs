@@ -1,1 +1,0 @@
-//! Include and exclude globs.
