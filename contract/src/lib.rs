@@ -10,3 +10,4 @@ pub mod json;
 pub mod limits;
 pub mod path;
 pub mod policy;
+pub mod session;

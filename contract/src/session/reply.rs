@@ -1,0 +1,187 @@
+//! The lines the server writes, and the texts of the protocol's own errors.
+//! Everything here is spliced from JSON text that is known to be valid, so a
+//! long answer is copied once and never parsed again.
+
+use super::id::RequestId;
+use super::{Identity, PROTOCOL_VERSION};
+use crate::json;
+
+/// How long a client may keep a list, in milliseconds: the lists never change
+/// while the process lives, and an hour bounds how long a restart goes unseen.
+const TTL_MS: u32 = 3_600_000;
+
+/// What a tool answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolResult {
+    /// JSON text for `structuredContent`.
+    pub structured: Option<String>,
+    /// The text block; where it is absent the text is `structured`.
+    pub text: Option<String>,
+    /// Whether the tool refused or failed.
+    pub is_error: bool,
+}
+
+impl ToolResult {
+    /// A refusal with this text.
+    #[must_use]
+    pub fn refusal(text: impl Into<String>) -> Self {
+        Self {
+            structured: None,
+            text: Some(text.into()),
+            is_error: true,
+        }
+    }
+}
+
+/// How a call ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The tool answered, or refused.
+    Result(ToolResult),
+    /// No tool of this name is served.
+    UnknownTool(String),
+    /// The server failed; nothing of the reason is for the client.
+    Internal,
+}
+
+/// An error of the protocol: code, message, and data as JSON.
+#[derive(Debug)]
+pub(super) struct Fault {
+    code: i32,
+    message: String,
+    data: Option<String>,
+}
+
+impl Fault {
+    fn new(code: i32, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            data: None,
+        }
+    }
+
+    pub(super) fn parse(message: &str) -> Self {
+        Self::new(-32700, message)
+    }
+
+    pub(super) fn invalid_request(message: impl Into<String>) -> Self {
+        Self::new(-32600, message)
+    }
+
+    pub(super) fn method_not_found() -> Self {
+        Self::new(
+            -32601,
+            "no such method; this server offers server/discover, tools/list and tools/call",
+        )
+    }
+
+    pub(super) fn invalid_params(message: impl Into<String>) -> Self {
+        Self::new(-32602, message)
+    }
+
+    pub(super) fn internal() -> Self {
+        Self::new(
+            -32603,
+            "the server failed at this call; other calls are not affected",
+        )
+    }
+
+    pub(super) fn unsupported_version(message: String, requested: String) -> Self {
+        let mut data = format!("{{\"supported\":[\"{PROTOCOL_VERSION}\"],\"requested\":");
+        json::append(&mut data, &requested);
+        data.push('}');
+        Self {
+            data: Some(data),
+            ..Self::new(-32022, message)
+        }
+    }
+}
+
+/// The line of an error; without an id where the request's could not be read.
+pub(super) fn error(id: Option<&RequestId>, fault: &Fault) -> String {
+    let mut out = String::from("{\"jsonrpc\":\"2.0\"");
+    if let Some(id) = id {
+        out.push_str(",\"id\":");
+        id.append(&mut out);
+    }
+    out.push_str(",\"error\":{\"code\":");
+    out.push_str(&fault.code.to_string());
+    out.push_str(",\"message\":");
+    json::append(&mut out, &fault.message);
+    if let Some(data) = &fault.data {
+        out.push_str(",\"data\":");
+        out.push_str(data);
+    }
+    out.push_str("}}\n");
+    out
+}
+
+/// The line of a result, which is JSON already.
+pub(super) fn result(id: &RequestId, result: &str) -> String {
+    let mut out = String::with_capacity(result.len() + 64);
+    out.push_str("{\"jsonrpc\":\"2.0\",\"id\":");
+    id.append(&mut out);
+    out.push_str(",\"result\":");
+    out.push_str(result);
+    out.push_str("}\n");
+    out
+}
+
+/// The result of `server/discover`.
+pub(super) fn discover(identity: &Identity) -> String {
+    let mut out = begin(identity);
+    out.push_str(",\"supportedVersions\":[\"");
+    out.push_str(PROTOCOL_VERSION);
+    out.push_str("\"],\"capabilities\":{\"tools\":{}},\"instructions\":");
+    json::append(&mut out, &identity.instructions);
+    cacheable(&mut out);
+    out.push('}');
+    out
+}
+
+/// The result of `tools/list`.
+pub(super) fn list(identity: &Identity, tools: &str) -> String {
+    let mut out = begin(identity);
+    out.push_str(",\"tools\":");
+    out.push_str(tools);
+    cacheable(&mut out);
+    out.push('}');
+    out
+}
+
+/// The result of `tools/call`.
+pub(super) fn tool(identity: &Identity, result: &ToolResult) -> String {
+    let structured = result.structured.as_deref();
+    let text = result.text.as_deref().or(structured).unwrap_or_default();
+    let mut out = begin(identity);
+    out.reserve(text.len() + text.len() / 4 + structured.map_or(0, str::len) + 128);
+    out.push_str(",\"content\":[{\"type\":\"text\",\"text\":");
+    json::append(&mut out, text);
+    out.push_str("}]");
+    if let Some(structured) = structured {
+        out.push_str(",\"structuredContent\":");
+        out.push_str(structured);
+    }
+    out.push_str(",\"isError\":");
+    out.push_str(if result.is_error { "true}" } else { "false}" });
+    out
+}
+
+/// What every result begins with, left open.
+fn begin(identity: &Identity) -> String {
+    let mut out = String::from(
+        "{\"resultType\":\"complete\",\"_meta\":{\"io.modelcontextprotocol/serverInfo\":{\"name\":",
+    );
+    json::append(&mut out, &identity.name);
+    out.push_str(",\"version\":");
+    json::append(&mut out, &identity.version);
+    out.push_str("}}");
+    out
+}
+
+fn cacheable(out: &mut String) {
+    out.push_str(",\"ttlMs\":");
+    out.push_str(&TTL_MS.to_string());
+    out.push_str(",\"cacheScope\":\"public\"");
+}

@@ -1,0 +1,317 @@
+//! The session alone, line by line; the same rules hold over real pipes in the
+//! end-to-end tests.
+
+use serde_json::{Value, json};
+
+use super::{Action, Call, Identity, Outcome, PROTOCOL_VERSION, Session, ToolResult};
+
+fn session() -> Session {
+    Session::new(Identity {
+        name: "test".into(),
+        version: "1".into(),
+        instructions: "none".into(),
+    })
+}
+
+fn modern(id: &str, method: &str, params: Value) -> String {
+    let mut params = params;
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": PROTOCOL_VERSION,
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":{},\"params\":{params}}}",
+        json!(method)
+    )
+}
+
+fn reply(action: Action) -> Value {
+    match action {
+        Action::Reply(line) => {
+            let text = line.strip_suffix('\n').expect("a whole line");
+            assert!(!text.contains('\n'));
+            serde_json::from_str(text).expect("JSON")
+        }
+        other => panic!("expected a reply, got {other:?}"),
+    }
+}
+
+fn call(action: Action) -> Call {
+    match action {
+        Action::Call(call) => call,
+        other => panic!("expected a call, got {other:?}"),
+    }
+}
+
+fn refused() -> Outcome {
+    Outcome::Result(ToolResult::refusal("no"))
+}
+
+macro_rules! errors {
+    ($($name:ident: $line:expr => $code:expr, $id:expr;)+) => {$(
+        #[test]
+        fn $name() {
+            let line = $line;
+            let answer = reply(session().receive(line.as_ref()));
+            assert_eq!(answer["error"]["code"], json!($code), "{answer}");
+            let id: Option<Value> = $id;
+            assert_eq!(answer.get("id"), id.as_ref(), "{answer}");
+        }
+    )+};
+}
+
+errors! {
+    garbage: "garbage" => -32700, None;
+    cut_off: r#"{"jsonrpc":"2.0","id":1,"method":"#  => -32700, None;
+    not_utf8: b"\xff\xfe" => -32700, None;
+    utf8_broken_in_a_string: b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xed\xa0\x80\"}" => -32700, None;
+    raw_nul_in_a_string: "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\0\"}" => -32700, None;
+    two_objects: "{} {}" => -32700, None;
+    batch: "[]" => -32600, None;
+    unclosed_brackets: "[".repeat(100_000) => -32700, None;
+    nested_brackets: "[".repeat(100_000) + &"]".repeat(100_000) => -32600, None;
+    scalar: "7" => -32600, None;
+    empty_object: "{}" => -32600, None;
+    id_null: r#"{"jsonrpc":"2.0","id":null,"method":"x"}"# => -32600, None;
+    id_fraction: r#"{"jsonrpc":"2.0","id":1.5,"method":"x"}"# => -32600, None;
+    id_exponent: r#"{"jsonrpc":"2.0","id":1e3,"method":"x"}"# => -32600, None;
+    id_object: r#"{"jsonrpc":"2.0","id":{},"method":"x"}"# => -32600, None;
+    id_lone_surrogate: r#"{"jsonrpc":"2.0","id":"\ud800","method":"x"}"# => -32600, None;
+    id_twice: r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"x"}"# => -32600, None;
+    no_jsonrpc: r#"{"id":"a","method":"x"}"# => -32600, Some(json!("a"));
+    jsonrpc_number: r#"{"jsonrpc":2.0,"id":1,"method":"x"}"# => -32600, Some(json!(1));
+    no_method: r#"{"jsonrpc":"2.0","id":6}"# => -32600, Some(json!(6));
+    method_null: r#"{"jsonrpc":"2.0","id":6,"method":null}"# => -32600, Some(json!(6));
+    params_array: r#"{"jsonrpc":"2.0","id":6,"method":"tools/list","params":[]}"# => -32602, Some(json!(6));
+    params_null: r#"{"jsonrpc":"2.0","id":6,"method":"tools/list","params":null}"# => -32602, Some(json!(6));
+    no_params: r#"{"jsonrpc":"2.0","id":6,"method":"tools/list"}"# => -32602, Some(json!(6));
+    initialize: r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}"# => -32022, Some(json!(0));
+    initialize_bare: r#"{"jsonrpc":"2.0","id":0,"method":"initialize"}"# => -32022, Some(json!(0));
+    initialize_modern: modern("0", "initialize", json!({})) => -32601, Some(json!(0));
+    ping: modern("0", "ping", json!({})) => -32601, Some(json!(0));
+    listen: modern("0", "subscriptions/listen", json!({})) => -32601, Some(json!(0));
+    list_cursor: modern("0", "tools/list", json!({"cursor": ""})) => -32602, Some(json!(0));
+    call_without_name: modern("0", "tools/call", json!({"arguments": {}})) => -32602, Some(json!(0));
+    call_name_number: modern("0", "tools/call", json!({"name": 7})) => -32602, Some(json!(0));
+    call_arguments_array: modern("0", "tools/call", json!({"name": "x", "arguments": []})) => -32602, Some(json!(0));
+}
+
+#[test]
+fn an_unknown_version_is_refused_before_anything_else() {
+    let line = r#"{"jsonrpc":"2.0","id":1,"method":"no/such","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"1900-01-01"}}}"#;
+    let answer = reply(session().receive(line.as_bytes()));
+    assert_eq!(answer["error"]["code"], -32022);
+    assert_eq!(
+        answer["error"]["data"],
+        json!({"supported": [PROTOCOL_VERSION], "requested": "1900-01-01"})
+    );
+}
+
+#[test]
+fn a_missing_meta_field_is_named() {
+    for (meta, named) in [
+        (json!({}), super::PROTOCOL_VERSION.len() as u64),
+        (json!({"io.modelcontextprotocol/protocolVersion": 7}), 0),
+    ] {
+        let line =
+            json!({"jsonrpc": "2.0", "id": named, "method": "no/such", "params": {"_meta": meta}});
+        let answer = reply(session().receive(line.to_string().as_bytes()));
+        assert_eq!(answer["error"]["code"], -32602);
+        assert!(
+            answer["error"]["message"]
+                .as_str()
+                .expect("text")
+                .contains("protocolVersion")
+        );
+    }
+    let line = json!({"jsonrpc": "2.0", "id": 1, "method": "no/such", "params": {"_meta": {
+        "io.modelcontextprotocol/protocolVersion": PROTOCOL_VERSION,
+        "io.modelcontextprotocol/clientCapabilities": null}}});
+    let answer = reply(session().receive(line.to_string().as_bytes()));
+    assert!(
+        answer["error"]["message"]
+            .as_str()
+            .expect("text")
+            .contains("clientCapabilities")
+    );
+}
+
+#[test]
+fn ids_come_back_as_they_were_sent() {
+    for id in [
+        "0",
+        "-1",
+        "\"1\"",
+        "\"\"",
+        "9007199254740993",
+        "1000000000000000000000000000000",
+        "\"💡\"",
+        "\"\\u0000\"",
+    ] {
+        let Action::Reply(line) =
+            session().receive(modern(id, "server/discover", json!({})).as_bytes())
+        else {
+            panic!("no reply to {id}");
+        };
+        assert!(
+            line.starts_with(&format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":")),
+            "{line}"
+        );
+    }
+}
+
+#[test]
+fn what_cannot_be_answered_gets_silence() {
+    for line in [
+        "",
+        "  \t\r\n",
+        r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+        r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
+        r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":""}}"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":[]}"#,
+    ] {
+        assert!(
+            matches!(session().receive(line.as_bytes()), Action::Nothing),
+            "{line}"
+        );
+    }
+}
+
+#[test]
+fn white_space_and_a_mark_around_a_message_do_not_matter() {
+    let line = format!(
+        "\u{feff} \t{} \r",
+        modern("1", "server/discover", json!({}))
+    );
+    assert!(
+        reply(session().receive(line.as_bytes()))
+            .get("result")
+            .is_some()
+    );
+}
+
+#[test]
+fn the_id_is_known_however_deep_the_arguments_are() {
+    let deep = "[".repeat(100_000) + &"]".repeat(100_000);
+    let line = modern(
+        "48",
+        "tools/call",
+        json!({"name": "x", "arguments": {"path": 424_242}}),
+    )
+    .replace("424242", &deep);
+    let call = call(session().receive(line.as_bytes()));
+    assert!(call.arguments.contains(&deep));
+}
+
+#[test]
+fn absent_and_null_arguments_are_none() {
+    for params in [
+        json!({"name": "x"}),
+        json!({"name": "x", "arguments": null}),
+    ] {
+        assert_eq!(
+            call(session().receive(modern("1", "tools/call", params).as_bytes())).arguments,
+            "{}"
+        );
+    }
+}
+
+#[test]
+fn an_id_in_flight_is_not_taken_twice_and_is_free_once_answered() {
+    let session = session();
+    let line = modern("1", "tools/call", json!({"name": "x"}));
+    let first = call(session.receive(line.as_bytes()));
+    let second = reply(session.receive(line.as_bytes()));
+    assert_eq!(second["error"]["code"], -32600);
+    assert!(second.get("id").is_none());
+    assert!(session.finish(&first.ticket, &refused()).is_some());
+    assert!(
+        session.finish(&first.ticket, &refused()).is_none(),
+        "answered twice"
+    );
+    call(session.receive(line.as_bytes()));
+}
+
+#[test]
+fn a_cancelled_call_gets_no_answer_and_its_id_can_be_used_again() {
+    let session = session();
+    let line = modern("\"a\"", "tools/call", json!({"name": "x"}));
+    let cancel =
+        br#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"a"}}"#;
+    assert!(
+        matches!(session.receive(cancel), Action::Nothing),
+        "not in flight yet"
+    );
+    let first = call(session.receive(line.as_bytes()));
+    let Action::Cancel(serial) = session.receive(cancel) else {
+        panic!("not cancelled");
+    };
+    assert_eq!(serial, first.ticket.serial());
+    let second = call(session.receive(line.as_bytes()));
+    assert!(session.finish(&first.ticket, &refused()).is_none());
+    assert!(session.finish(&second.ticket, &refused()).is_some());
+}
+
+#[test]
+fn a_string_and_a_number_are_two_ids() {
+    let session = session();
+    call(session.receive(modern("1", "tools/call", json!({"name": "x"})).as_bytes()));
+    call(session.receive(modern("\"1\"", "tools/call", json!({"name": "x"})).as_bytes()));
+}
+
+#[test]
+fn results_carry_both_forms_of_the_answer() {
+    let session = session();
+    let ask =
+        |name| call(session.receive(modern("1", "tools/call", json!({"name": name})).as_bytes()));
+    let structured = r#"{"items":["a\u2028\"b"]}"#;
+    let outcome = Outcome::Result(ToolResult {
+        structured: Some(structured.into()),
+        text: None,
+        is_error: false,
+    });
+    let line = session
+        .finish(&ask("x").ticket, &outcome)
+        .expect("an answer");
+    let answer: Value = serde_json::from_str(&line).expect("JSON");
+    let result = &answer["result"];
+    assert_eq!(result["resultType"], "complete");
+    assert_eq!(result["isError"], false);
+    assert_eq!(
+        result["content"],
+        json!([{"type": "text", "text": structured}])
+    );
+    assert_eq!(
+        result["structuredContent"],
+        serde_json::from_str::<Value>(structured).expect("JSON")
+    );
+    assert_eq!(
+        result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"],
+        "test"
+    );
+
+    let unknown = Outcome::UnknownTool("y".into());
+    let line = session
+        .finish(&ask("y").ticket, &unknown)
+        .expect("an answer");
+    assert!(line.contains("-32602"), "{line}");
+    let line = session
+        .finish(&ask("z").ticket, &Outcome::Internal)
+        .expect("an answer");
+    assert!(line.contains("-32603"), "{line}");
+}
+
+#[test]
+fn progress_tokens_are_kept_when_they_are_tokens() {
+    let with = |token: &str| {
+        let line = modern("1", "tools/call", json!({"name": "x"})).replace(
+            "\"_meta\":{",
+            &format!("\"_meta\":{{\"progressToken\":{token},"),
+        );
+        call(session().receive(line.as_bytes())).progress_token
+    };
+    assert_eq!(with("\"t\"").as_deref(), Some("\"t\""));
+    assert_eq!(with("7").as_deref(), Some("7"));
+    assert_eq!(with("{}"), None);
+}
