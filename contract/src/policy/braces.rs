@@ -28,10 +28,9 @@ impl Group {
         }
     }
 
-    fn comma(&mut self) -> Result<(), PatternError> {
+    fn comma(&mut self) {
         self.finished.append(&mut self.open);
         self.open.push(String::new());
-        within_bound(self.finished.len() + 1)
     }
 
     fn close(mut self) -> Result<Vec<String>, PatternError> {
@@ -91,7 +90,7 @@ pub(super) fn expand(pattern: &str) -> Result<Vec<String>, PatternError> {
                 characters = rest.chars();
             }
             '{' => outer.push(mem::replace(&mut group, Group::new())),
-            ',' if !outer.is_empty() => group.comma()?,
+            ',' if !outer.is_empty() => group.comma(),
             '}' => {
                 let mut parent: Group = outer.pop().ok_or(PatternError::StrayBrace)?;
                 parent.multiply(&group.close()?)?;

@@ -158,15 +158,15 @@ fn tokens(text: &str) -> Result<Vec<Token>, PatternError> {
 
 /// What stands between a `[` and its `]`, and what comes after that, given the
 /// text after the `[`. A `]` that comes first, or right after the `!`, is a
-/// member.
+/// member. A slash does not end it here: the pattern is cut at slashes later,
+/// which leaves a class over two segments open in the first one.
 ///
 /// # Errors
-/// When the class does not end in the same segment.
+/// When the class does not end.
 pub(super) fn class_body(text: &str) -> Result<(&str, &str), PatternError> {
     let first = usize::from(text.starts_with(['!', '^']));
     text.char_indices()
         .skip(first)
-        .take_while(|(_, character)| *character != '/')
         .find(|(at, character)| *at > first && *character == ']')
         .map(|(end, _)| text.split_at(end))
         .and_then(|(body, rest)| Some((body, rest.strip_prefix(']')?)))
