@@ -1,1 +1,63 @@
+//! The component of preopen-mcp: the tools of a filesystem MCP server, for
+//! whatever directory the host grants. It keeps nothing between calls and
+//! knows neither the protocol around it nor where on the host the root is.
 
+// Not `forbid`: the exports that wit-bindgen generates are unsafe functions, and nothing else is.
+#![deny(unsafe_code)]
+
+mod arguments;
+mod cursor;
+mod digest;
+mod page;
+mod refusal;
+mod root;
+mod scan;
+mod text;
+mod tools;
+mod tree;
+mod walk;
+
+/// The bindings of `wit/preopen-mcp.wit`.
+mod bindings {
+    wit_bindgen::generate!({ path: "../wit", world: "guest" });
+}
+
+use bindings::exports::preopen::mcp::tools::{CallError, Guest, Settings, ToolResult};
+
+/// What the world's exports are called on.
+struct Component;
+
+impl Guest for Component {
+    fn list_tools(settings: Settings) -> String {
+        tools::definitions(&settings)
+    }
+
+    fn call_tool(
+        settings: Settings,
+        name: String,
+        arguments: String,
+    ) -> Result<ToolResult, CallError> {
+        let tool = tools::find(&settings, &name).ok_or(CallError::UnknownTool)?;
+        let root = root::granted().ok_or(CallError::NoRoot)?;
+        Ok(match tools::call(tool, &settings, &root, arguments) {
+            Ok(structured) => ToolResult {
+                structured: Some(structured),
+                text: None,
+                is_error: false,
+            },
+            Err(refusal) => ToolResult {
+                structured: None,
+                text: Some(refusal.to_string()),
+                is_error: true,
+            },
+        })
+    }
+}
+
+/// The exports themselves, generated.
+#[expect(unsafe_code, reason = "the canonical ABI passes raw pointers")]
+mod exports {
+    use crate::{Component, bindings};
+
+    bindings::export!(Component with_types_in bindings);
+}

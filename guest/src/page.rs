@@ -1,0 +1,250 @@
+//! One page of a reading tool: items that fit the result limit, hashed as they
+//! are written, and the cursor to the next page. It knows how the host wraps a
+//! result, and nothing of what the items are.
+
+use preopen_contract::json;
+use serde::Serialize;
+
+use crate::arguments::Arguments;
+use crate::bindings::exports::preopen::mcp::tools::Settings;
+use crate::cursor::{self, Cursor, Position, Traversal};
+use crate::digest::{ContentHash, Fields};
+use crate::refusal::Refusal;
+
+/// What the host puts around the two copies of an answer, in bytes, generously: `content`,
+/// `structuredContent`, `isError`, `resultType` and the server's name and version in `_meta`.
+const ENVELOPE: usize = 512;
+const OPEN: &str = r#"{"items":["#;
+/// Everything behind the items but the two values.
+const CLOSE: &str = r#"],"next_cursor":"","content_hash":""}"#;
+/// The longest content hash: `hmac-sha256:` and 64 digits.
+const CONTENT_HASH: usize = 76;
+
+/// The items of one page.
+pub(crate) struct Page {
+    out: String,
+    items: usize,
+    max_items: usize,
+    /// What the items may still cost, in bytes of the result.
+    left: usize,
+    hash: ContentHash,
+}
+
+/// A page as it was at some point, without its text: see [`Page::rewind`].
+pub(crate) struct Mark {
+    length: usize,
+    items: usize,
+    left: usize,
+    hash: ContentHash,
+}
+
+impl Page {
+    /// A page of at most `max_items` whose result takes at most `max_bytes`.
+    fn new(max_items: usize, max_bytes: u64, hash: ContentHash) -> Self {
+        let fixed = ENVELOPE + 2 * (cursor::LENGTH + CONTENT_HASH) + cost(OPEN) + cost(CLOSE);
+        Self {
+            out: OPEN.to_owned(),
+            items: 0,
+            max_items,
+            left: usize::try_from(max_bytes)
+                .unwrap_or(usize::MAX)
+                .saturating_sub(fixed),
+            hash,
+        }
+    }
+
+    /// Appends `item`, and `hashed` to what the content hash is over. False: the item waits for
+    /// the next page.
+    pub(crate) fn push<T: Serialize>(&mut self, item: &T, hashed: &[&[u8]]) -> bool {
+        if self.is_full() {
+            return false;
+        }
+        let before = self.out.len();
+        if self.items > 0 {
+            self.out.push(',');
+        }
+        json::append(&mut self.out, item);
+        let Some(left) = self.left.checked_sub(cost(&self.out[before..])) else {
+            self.out.truncate(before);
+            return false;
+        };
+        self.left = left;
+        self.items += 1;
+        for bytes in hashed {
+            self.hash.update(bytes);
+        }
+        true
+    }
+
+    /// Whether it has as many items as were asked for.
+    pub(crate) const fn is_full(&self) -> bool {
+        self.items == self.max_items
+    }
+
+    /// Where to come back to.
+    pub(crate) fn mark(&self) -> Mark {
+        Mark {
+            length: self.out.len(),
+            items: self.items,
+            left: self.left,
+            hash: self.hash.clone(),
+        }
+    }
+
+    /// Takes back every item since `mark`.
+    pub(crate) fn rewind(&mut self, mark: &Mark) {
+        self.out.truncate(mark.length);
+        self.items = mark.items;
+        self.left = mark.left;
+        self.hash.clone_from(&mark.hash);
+    }
+
+    /// The structured answer.
+    fn finish(self, next_cursor: Option<&str>) -> String {
+        let mut out = self.out;
+        out.push_str(r#"],"next_cursor":"#);
+        json::append(&mut out, &next_cursor);
+        out.push_str(r#","content_hash":"#);
+        json::append(&mut out, &self.hash.finish());
+        out.push('}');
+        out
+    }
+}
+
+/// What a piece of the answer costs: it stands in the structured content, and quoted in the text.
+fn cost(piece: &str) -> usize {
+    piece.len() + json::quoted_len(piece)
+}
+
+/// The part of a call that every reading tool has: which page, of which traversal.
+pub(crate) struct Paging<'a> {
+    key: &'a [u8],
+    traversal: Traversal,
+    /// The cursor that was sent.
+    pub(crate) resume: Option<Cursor>,
+    /// The page that is being filled.
+    pub(crate) page: Page,
+}
+
+impl<'a> Paging<'a> {
+    /// Reads `cursor` and `limit` for the traversal of `tool` over `bound`, its other arguments.
+    pub(crate) fn new(
+        settings: &'a Settings,
+        arguments: &Arguments,
+        tool: u8,
+        bound: &[&str],
+        max_items: usize,
+    ) -> Result<Self, Refusal> {
+        let traversal = Traversal::new(tool, bound);
+        let limit = arguments.limit(max_items)?;
+        let resume = arguments
+            .string("cursor")?
+            .map(|text| traversal.read(&settings.cursor_key, text))
+            .transpose()?;
+        let hash = ContentHash::new(settings.hash_key.as_deref());
+        Ok(Self {
+            key: &settings.cursor_key,
+            traversal,
+            resume,
+            page: Page::new(limit, settings.limits.max_result_bytes, hash),
+        })
+    }
+
+    /// Where this page starts; zeros without a cursor.
+    pub(crate) fn start(&self) -> Position {
+        self.resume.map_or([0; 3], |cursor| cursor.position)
+    }
+
+    /// Whether `state` is still what the cursor was issued in.
+    pub(crate) fn check(&self, state: &Fields) -> Result<(), Refusal> {
+        let state = state.clone().finish();
+        if self.resume.is_some_and(|cursor| cursor.state != state) {
+            return Err(Refusal::Changed);
+        }
+        Ok(())
+    }
+
+    /// The structured answer, if `state` is still what the cursor was issued in.
+    pub(crate) fn finish(self, state: Fields, next: Option<Position>) -> Result<String, Refusal> {
+        self.check(&state)?;
+        let state = state.finish();
+        let next = next.map(|position| self.traversal.issue(self.key, &Cursor { state, position }));
+        Ok(self.page.finish(next.as_deref()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use preopen_contract::json;
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    use super::Page;
+    use crate::cursor;
+    use crate::digest::ContentHash;
+
+    fn page(max_items: usize, max_bytes: u64) -> Page {
+        Page::new(max_items, max_bytes, ContentHash::new(Some(b"key")))
+    }
+
+    /// The result as the host writes it.
+    fn result(structured: &str) -> String {
+        let text = json::text(structured);
+        format!(
+            r#"{{"content":[{{"type":"text","text":{text}}}],"structuredContent":{structured},"isError":false,"resultType":"complete","_meta":{{"io.modelcontextprotocol/serverInfo":{{"name":"preopen-mcp","version":"100.100.100"}}}}}}"#
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn a_page_stays_below_the_limit_and_drops_nothing(
+            items in prop::collection::vec("(?s:.){0,200}", 1..400),
+            max_bytes in 32_768_u64..60_000,
+        ) {
+            let longest = "c".repeat(cursor::LENGTH);
+            let mut shown = 0;
+            while shown < items.len() {
+                let mut page = page(100, max_bytes);
+                let fitted = items[shown..].iter().take_while(|item| page.push(item, &[])).count();
+                prop_assert!(fitted > 0);
+                let structured = page.finish(Some(&longest));
+                prop_assert!(result(&structured).len() as u64 <= max_bytes);
+                let value: Value = serde_json::from_str(&structured).expect("JSON");
+                prop_assert_eq!(&value["items"], &json!(items[shown..shown + fitted]));
+                shown += fitted;
+            }
+        }
+    }
+
+    #[test]
+    fn the_costliest_item_fits_the_least_limit() {
+        let mut page = page(1, 32 * 1024);
+        let item =
+            json!({"path": "\u{1}".repeat(1024), "line": u64::MAX, "text": "\u{1}".repeat(1024)});
+        assert!(page.push(&item, &[]));
+    }
+
+    #[test]
+    fn members_stand_in_order() {
+        assert!(
+            page(1, 32 * 1024)
+                .finish(None)
+                .starts_with(r#"{"items":[],"next_cursor":null,"content_hash":"hmac-sha256:"#)
+        );
+    }
+
+    #[test]
+    fn rewinding_leaves_no_trace() {
+        let mut plain = page(2, 32 * 1024);
+        plain.push(&1, &[b"1"]);
+        plain.push(&3, &[b"3"]);
+        let mut rewound = page(2, 32 * 1024);
+        rewound.push(&1, &[b"1"]);
+        let mark = rewound.mark();
+        rewound.push(&2, &[b"2"]);
+        rewound.rewind(&mark);
+        rewound.push(&3, &[b"3"]);
+        assert!(!rewound.push(&4, &[]));
+        assert_eq!(rewound.finish(None), plain.finish(None));
+    }
+}

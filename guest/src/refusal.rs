@@ -1,0 +1,132 @@
+//! Every text with which a tool says no: short, and saying what to do instead.
+//! None of them can hold a path of the host or a message of its system.
+
+use preopen_contract::path::PathError;
+use thiserror::Error;
+
+use crate::tree::Fault;
+
+/// Why a tool refused or failed.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub(crate) enum Refusal {
+    // Arguments.
+    #[error("arguments are not valid JSON: {0}")]
+    NotJson(String),
+    #[error("arguments must be a JSON object")]
+    NotAnObject,
+    #[error("argument `{0}` is given twice; send it once")]
+    Duplicate(String),
+    #[error("unknown argument `{name}`; this tool takes {known}")]
+    Unknown { name: String, known: String },
+    #[error("{0} is missing; it is required")]
+    Required(&'static str),
+    #[error("{0} must be a string")]
+    NotAString(&'static str),
+    #[error("{0} must be an integer")]
+    NotAnInteger(&'static str),
+    #[error("limit must be at least 1")]
+    LimitBelowOne,
+    #[error("query must be one line of 1 to 256 bytes")]
+    Query,
+    #[error(transparent)]
+    Path(#[from] PathError),
+
+    // Cursors.
+    #[error("cursor is not valid; leave it out to start again")]
+    Cursor,
+    #[error("cursor belongs to a different traversal; leave it out to start again")]
+    OtherTraversal,
+    #[error("the filesystem changed since this cursor was issued; start the traversal again")]
+    Changed,
+
+    // What a path leads to.
+    #[error("path is not served by this root")]
+    NotServed,
+    #[error("path does not exist in this root")]
+    Missing,
+    #[error("path is a directory, not a file")]
+    IsDirectory,
+    #[error("path is a file, not a directory")]
+    NotDirectory,
+    #[error("the operating system does not allow this server to open the path")]
+    Permission,
+    #[error("path could not be read; try again, or leave it out")]
+    Unreadable,
+    #[error("file has {size} bytes, more than {limit} are not read (--max-file-bytes)")]
+    FileTooLarge { size: u64, limit: u64 },
+    #[error("file is not UTF-8 text (byte {0}); binary content needs the workspace toolset")]
+    NotText(u64),
+
+    // Bounds of a walk.
+    #[error("more than {0} entries were visited (--max-entries); narrow the path")]
+    TooManyEntries(u64),
+    #[error("directories are nested more than {0} deep (--max-depth); narrow the path")]
+    TooDeep(u64),
+
+    // Writing.
+    #[error(
+        "path must be one basename for a file at the top of the root: [a-z0-9][a-z0-9._-]{{0,254}}, without directories"
+    )]
+    NotABasename,
+    #[error("content has {size} bytes, more than {limit} are not written (--max-write-bytes)")]
+    ContentTooLarge { size: u64, limit: u64 },
+    #[error("if_hash must be `absent` or a content_hash: {0} and 64 lowercase hex digits")]
+    IfHashForm(&'static str),
+    #[error("path is hidden by an exclude rule of this root")]
+    Excluded,
+    #[error("no include rule of this root selects this path")]
+    NotIncluded,
+    #[error("no include rule of this root reaches its top level, where files are written")]
+    NothingWritable,
+    #[error(
+        "path exists, and this server never overwrites (--write-mode create-new); choose another name"
+    )]
+    Exists,
+    #[error("path exists, but if_hash is `absent`; nothing was changed")]
+    NotAbsent,
+    #[error("the present content does not have if_hash; read the file again, nothing was changed")]
+    HashMismatch,
+    #[error("path does not exist, so it cannot have if_hash; nothing was changed")]
+    HashOfNothing,
+    #[error("path exists and is not a regular file; choose another name")]
+    NotRegular,
+    #[error("the operating system does not allow this server to write the path")]
+    NotWritable,
+    #[error("this root is read-only")]
+    ReadOnly,
+    #[error("the disk is full or its quota used up; nothing was changed")]
+    NoSpace,
+    #[error("the disk does not take a file of this size; nothing was changed")]
+    TooLargeForDisk,
+    #[error("the file could not be written; nothing was changed")]
+    Unwritten,
+    #[error("the file was written, but the disk did not confirm it; write it again")]
+    Unconfirmed,
+}
+
+impl Refusal {
+    /// What a reading tool says: it never tells apart the rules that hide a path.
+    pub(crate) fn reading(fault: Fault) -> Self {
+        match fault {
+            Fault::Excluded | Fault::NotIncluded => Self::NotServed,
+            Fault::Missing | Fault::NotDirectory => Self::Missing,
+            Fault::IsDirectory => Self::IsDirectory,
+            Fault::Permission => Self::Permission,
+            _ => Self::Unreadable,
+        }
+    }
+
+    /// What a writing tool says: it names the rule, so that the caller can pick another path.
+    pub(crate) fn writing(fault: Fault) -> Self {
+        match fault {
+            Fault::Excluded => Self::Excluded,
+            Fault::NotIncluded => Self::NotIncluded,
+            Fault::IsDirectory | Fault::NotDirectory => Self::NotRegular,
+            Fault::Permission => Self::NotWritable,
+            Fault::ReadOnly => Self::ReadOnly,
+            Fault::NoSpace => Self::NoSpace,
+            Fault::TooLarge => Self::TooLargeForDisk,
+            Fault::Exists | Fault::Missing | Fault::Other => Self::Unwritten,
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! The table of tools: which there are, in which order, and which of them the
+//! settings leave. A tool gives the structured answer or a refusal.
+
+mod list_directory;
+mod read_text_file;
+mod schema;
+mod search_files;
+mod search_text;
+mod write_text_file;
+
+use preopen_contract::json;
+use serde_json::Value;
+
+use crate::arguments::Arguments;
+use crate::bindings::exports::preopen::mcp::tools::{Settings, Toolset};
+use crate::refusal::Refusal;
+use crate::root::Dir;
+use crate::walk::Bounds;
+
+/// A tool.
+pub(crate) struct Tool {
+    name: &'static str,
+    /// Whether it changes files.
+    writes: bool,
+    /// The names of its arguments.
+    arguments: &'static [&'static str],
+    /// Its definition for `tools/list`.
+    definition: fn(&Settings) -> Value,
+    /// Its structured answer, as JSON.
+    call: fn(&Call<'_>) -> Result<String, Refusal>,
+}
+
+/// One call of a tool.
+pub(crate) struct Call<'a> {
+    settings: &'a Settings,
+    root: &'a Dir,
+    arguments: &'a Arguments,
+}
+
+impl Call<'_> {
+    /// What this call may visit.
+    fn bounds(&self) -> Bounds {
+        let limits = &self.settings.limits;
+        Bounds::new(limits.max_entries, limits.max_depth)
+    }
+}
+
+/// How often a page is made again because a file changed meanwhile.
+const RETRIES: usize = 3;
+
+/// The number of a tool in its cursors; never given to another one.
+mod id {
+    pub(crate) const LIST_DIRECTORY: u8 = 1;
+    pub(crate) const SEARCH_FILES: u8 = 2;
+    pub(crate) const SEARCH_TEXT: u8 = 3;
+    pub(crate) const READ_TEXT_FILE: u8 = 4;
+}
+
+const CORE: &[Tool] = &[
+    list_directory::TOOL,
+    search_files::TOOL,
+    search_text::TOOL,
+    read_text_file::TOOL,
+    write_text_file::TOOL,
+];
+
+/// The tools that `settings` leave, in the order they are listed.
+fn served(settings: &Settings) -> impl Iterator<Item = &'static Tool> {
+    let all = match settings.toolset {
+        Toolset::Core => CORE,
+    };
+    all.iter().filter(|tool| {
+        let named = settings.only.is_empty() || settings.only.iter().any(|name| name == tool.name);
+        named && !(tool.writes && settings.read_only)
+    })
+}
+
+/// The definitions of the served tools: a JSON array.
+pub(crate) fn definitions(settings: &Settings) -> String {
+    let definitions: Vec<Value> = served(settings)
+        .map(|tool| (tool.definition)(settings))
+        .collect();
+    json::text(&definitions)
+}
+
+/// The served tool of this name.
+pub(crate) fn find(settings: &Settings, name: &str) -> Option<&'static Tool> {
+    served(settings).find(|tool| tool.name == name)
+}
+
+/// Calls `tool` with `arguments`, the text of a JSON object.
+pub(crate) fn call(
+    tool: &Tool,
+    settings: &Settings,
+    root: &Dir,
+    arguments: String,
+) -> Result<String, Refusal> {
+    let parsed = Arguments::parse(&arguments, tool.arguments)?;
+    // The text may be as long as what is to be written: it is not kept meanwhile.
+    drop(arguments);
+    (tool.call)(&Call {
+        settings,
+        root,
+        arguments: &parsed,
+    })
+}

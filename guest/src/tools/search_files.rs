@@ -1,0 +1,85 @@
+//! search_files: the paths that contain a literal.
+
+use memchr::memmem;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::arguments::MAX_QUERY_BYTES;
+use crate::bindings::exports::preopen::mcp::tools::Settings;
+use crate::digest::Fields;
+use crate::page::Paging;
+use crate::refusal::Refusal;
+use crate::tools::schema::Reading;
+use crate::tools::{Call, Tool, id};
+use crate::tree::Directory;
+use crate::walk::Walk;
+
+const MAX_ITEMS: usize = 200;
+
+pub(super) const TOOL: Tool = Tool {
+    name: "search_files",
+    writes: false,
+    arguments: &["query", "cursor", "limit"],
+    definition,
+    call,
+};
+
+#[derive(Serialize)]
+struct Item<'a> {
+    path: &'a str,
+}
+
+fn definition(_settings: &Settings) -> Value {
+    Reading {
+        name: TOOL.name,
+        title: "Find files by path",
+        description: "Finds the files whose path from the root contains the query, everywhere below the root. The query is literal and case-sensitive, no pattern. Pages: while next_cursor is not null, call again with it as cursor.".to_owned(),
+        properties: json!({
+            "query": {
+                "type": "string",
+                "minLength": 1,
+                "description": format!("A part of the path, such as `.rs` or `src/`: one line of 1 to {MAX_QUERY_BYTES} bytes.")
+            }
+        }),
+        required: &["query"],
+        max_items: MAX_ITEMS,
+        item: json!({
+            "path": {"type": "string", "description": "The path from the root."}
+        }),
+    }
+    .definition()
+}
+
+fn call(call: &Call<'_>) -> Result<String, Refusal> {
+    let query = call.arguments.query()?;
+    let mut paging = Paging::new(
+        call.settings,
+        call.arguments,
+        id::SEARCH_FILES,
+        &[query],
+        MAX_ITEMS,
+    )?;
+    let [skip, ..] = paging.start();
+    let finder = memmem::Finder::new(query);
+    let mut state = Fields::default();
+    let mut matching = 0;
+    let mut next = None;
+    let root = call.root.directory(".").map_err(Refusal::reading)?;
+    let mut bounds = call.bounds();
+    let mut walk = Walk::new(root, "", &mut bounds)?;
+    while let Some(file) = walk.next()? {
+        let path = file.path.as_bytes();
+        if finder.find(path).is_none() {
+            continue;
+        }
+        state.add(path);
+        if matching >= skip
+            && next.is_none()
+            && !paging.page.push(&Item { path: file.path }, &[path, b"\n"])
+        {
+            next = Some([matching, 0, 0]);
+        }
+        matching += 1;
+    }
+    paging.finish(state, next)
+}

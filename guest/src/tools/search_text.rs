@@ -1,0 +1,257 @@
+//! search_text: the lines that contain a literal, in a file or below a
+//! directory. One walk does two things: it takes the identity of every file in
+//! scope, and scans those that the page asks for.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::arguments::MAX_QUERY_BYTES;
+use crate::bindings::exports::preopen::mcp::tools::Settings;
+use crate::cursor::Position;
+use crate::digest::Fields;
+use crate::page::{Page, Paging};
+use crate::refusal::Refusal;
+use crate::root::{Dir, File, Identity};
+use crate::scan::{LineStart, Scanned, Scanner};
+use crate::text::EXCERPT_BYTES;
+use crate::tools::schema::Reading;
+use crate::tools::{Call, RETRIES, Tool, id};
+use crate::tree::Fault;
+use crate::walk::Walk;
+
+const MAX_ITEMS: usize = 200;
+
+pub(super) const TOOL: Tool = Tool {
+    name: "search_text",
+    writes: false,
+    arguments: &["query", "path", "cursor", "limit"],
+    definition,
+    call,
+};
+
+#[derive(Serialize)]
+struct Item<'a> {
+    path: &'a str,
+    line: u64,
+    text: &'a str,
+}
+
+fn definition(_settings: &Settings) -> Value {
+    Reading {
+        name: TOOL.name,
+        title: "Find lines of text",
+        description: "Finds the lines that contain the query, in one file or in all files below a directory. The query is literal and case-sensitive, no pattern. Lines that are not UTF-8 and very large files are passed over. Pages: while next_cursor is not null, call again with it as cursor, also when a page has no items.".to_owned(),
+        properties: json!({
+            "query": {
+                "type": "string",
+                "minLength": 1,
+                "description": format!("A part of a line: one line of 1 to {MAX_QUERY_BYTES} bytes.")
+            },
+            "path": {
+                "type": "string",
+                "description": "The file or directory to search, relative to the root, such as `src`; left out, the whole root."
+            }
+        }),
+        required: &["query"],
+        max_items: MAX_ITEMS,
+        item: json!({
+            "path": {"type": "string", "description": "The path of the file from the root."},
+            "line": {"type": "integer", "minimum": 1, "description": "The number of the line, from 1."},
+            "text": {"type": "string", "description": format!("The line, or of a long one the {EXCERPT_BYTES} bytes around its first match.")}
+        }),
+    }
+    .definition()
+}
+
+fn call(call: &Call<'_>) -> Result<String, Refusal> {
+    let query = call.arguments.query()?;
+    let path = call.arguments.path()?;
+    let paging = Paging::new(
+        call.settings,
+        call.arguments,
+        id::SEARCH_TEXT,
+        &[query, path.as_str()],
+        MAX_ITEMS,
+    )?;
+    let [first, offset, line] = paging.start();
+    let at = match paging.resume {
+        Some(_) => LineStart { offset, line },
+        None => LineStart::FIRST,
+    };
+    let mut search = Search {
+        scanner: Scanner::new(query),
+        max_file_bytes: call.settings.limits.max_file_bytes,
+        budget: call.settings.limits.max_scan_bytes,
+        paging,
+        state: Fields::default(),
+        index: 0,
+        first,
+        at,
+        next: None,
+    };
+
+    match call.root.asked_directory(&path) {
+        Ok(directory) => {
+            let mut bounds = call.bounds();
+            let mut walk = Walk::new(directory, path.as_str(), &mut bounds)?;
+            while let Some(file) = walk.next()? {
+                // A file that vanished or cannot be read is passed over.
+                search.visit(file.directory, file.name, file.path)?.ok();
+            }
+            if search.index == 0 && !path.is_root() {
+                return Err(Refusal::Missing);
+            }
+        }
+        // As a directory the path may be out of reach, and in reach as a file.
+        Err(Refusal::NotDirectory | Refusal::NotServed) => {
+            let file = call.root.asked_file(&path, &mut call.bounds())?;
+            let size = file.size().map_err(Refusal::reading)?;
+            let limit = search.max_file_bytes;
+            if size > limit {
+                return Err(Refusal::FileTooLarge { size, limit });
+            }
+            search
+                .visit(call.root, path.as_str(), path.as_str())?
+                .map_err(Refusal::reading)?;
+        }
+        Err(refusal) => return Err(refusal),
+    }
+    search.paging.finish(search.state, search.next)
+}
+
+/// A search under way. Files are counted in the order of the walk: as long as the state is the
+/// same, so is the number of each.
+struct Search<'a> {
+    scanner: Scanner<'a>,
+    max_file_bytes: u64,
+    /// What may still be scanned, in bytes.
+    budget: u64,
+    paging: Paging<'a>,
+    state: Fields,
+    /// The number of the file that comes next.
+    index: u64,
+    /// The number of the file that this page begins in, and the line in it.
+    first: u64,
+    at: LineStart,
+    /// Where the next page begins; set, nothing more is scanned.
+    next: Option<Position>,
+}
+
+impl Search<'_> {
+    /// Takes the identity of the file `name` in `directory` and scans it if it is this page's. The
+    /// outer error ends the call, the inner one concerns this file only.
+    fn visit(
+        &mut self,
+        directory: &Dir,
+        name: &str,
+        path: &str,
+    ) -> Result<Result<(), Fault>, Refusal> {
+        let mut outcome = Ok(());
+        let mut identity = None;
+        if self.next.is_none() && self.index >= self.first {
+            if self.budget == 0 {
+                self.next = Some([self.index, 0, LineStart::FIRST.line]);
+            } else {
+                match directory.file(name) {
+                    Ok(file) => match self.scan(&file, path)? {
+                        Ok(scanned) => identity = Some(scanned),
+                        Err(fault) => outcome = Err(fault),
+                    },
+                    Err(fault) => outcome = Err(fault),
+                }
+            }
+        }
+        let identity = match identity.map_or_else(|| directory.identity(name), Ok) {
+            Ok(identity) => identity,
+            Err(fault) => return Ok(Err(fault)),
+        };
+        self.state.add(path.as_bytes());
+        self.state.add(&identity);
+        self.index += 1;
+        Ok(outcome)
+    }
+
+    /// Scans one file; the answer is the identity it had all the while.
+    fn scan(&mut self, file: &File, path: &str) -> Result<Result<Identity, Fault>, Refusal> {
+        let from = if self.index == self.first {
+            self.at
+        } else {
+            LineStart::FIRST
+        };
+        let mark = self.paging.page.mark();
+        for _ in 0..=RETRIES {
+            match self.scan_once(file, path, from) {
+                Ok((before, after, next)) if before == after => {
+                    self.next = next.map(|next| [self.index, next.offset, next.line]);
+                    return Ok(Ok(after));
+                }
+                Ok(_) if self.paging.resume.is_some() => return Err(Refusal::Changed),
+                Ok(_) => self.paging.page.rewind(&mark),
+                Err(fault) => {
+                    self.paging.page.rewind(&mark);
+                    return Ok(Err(fault));
+                }
+            }
+        }
+        Err(Refusal::Changed)
+    }
+
+    /// The identities before and after, and where a page that is full goes on.
+    fn scan_once(
+        &mut self,
+        file: &File,
+        path: &str,
+        from: LineStart,
+    ) -> Result<(Identity, Identity, Option<LineStart>), Fault> {
+        let before = file.identity()?;
+        let size = file.size()?;
+        if size > self.max_file_bytes {
+            return Ok((before, before, None));
+        }
+        let mut scanned = InPage {
+            file,
+            size,
+            path,
+            page: &mut self.paging.page,
+        };
+        let next = self.scanner.scan(from, &mut self.budget, &mut scanned)?;
+        Ok((before, file.identity()?, next))
+    }
+}
+
+/// A file whose matches go to a page.
+struct InPage<'a> {
+    file: &'a File,
+    size: u64,
+    path: &'a str,
+    page: &'a mut Page,
+}
+
+impl Scanned for InPage<'_> {
+    type Error = Fault;
+
+    fn read(&mut self, offset: u64, len: u64) -> Result<(Vec<u8>, bool), Fault> {
+        // One byte more than the file has shows its end; a whole block would cost the host its
+        // allocation, for every small file.
+        let rest = self.size.saturating_sub(offset).saturating_add(1);
+        self.file.read(offset, len.min(rest))
+    }
+
+    fn found(&mut self, line: u64, text: &str) -> bool {
+        let item = Item {
+            path: self.path,
+            line,
+            text,
+        };
+        let number = line.to_string();
+        let hashed: &[&[u8]] = &[
+            self.path.as_bytes(),
+            b"\0",
+            number.as_bytes(),
+            b"\0",
+            text.as_bytes(),
+            b"\n",
+        ];
+        self.page.push(&item, hashed)
+    }
+}

@@ -1,0 +1,148 @@
+//! What a walk needs of a directory, and what can go wrong with one: no WASI
+//! type, so that walks are tested on a tree in memory.
+
+use std::ops::ControlFlow;
+
+/// Why the host did not do what was asked of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// An exclude rule hides the path, whether it exists or not.
+    Excluded,
+    /// No include rule reaches the path, whether it exists or not.
+    NotIncluded,
+    /// Nothing of that name, or something that is neither file nor directory.
+    Missing,
+    /// A file was asked for, and a directory is there.
+    IsDirectory,
+    /// A directory was asked for, or passed through, and a file is there.
+    NotDirectory,
+    /// The operating system denied it.
+    Permission,
+    /// The root was granted without write rights.
+    ReadOnly,
+    /// Something of that name is there already.
+    Exists,
+    /// No space or no quota left.
+    NoSpace,
+    /// Past the largest file the filesystem takes.
+    TooLarge,
+    /// Anything else.
+    Other,
+}
+
+/// What a directory entry is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    File,
+    Directory,
+    /// A link, pipe, socket or device: the tools never name it.
+    Other,
+}
+
+impl Kind {
+    /// The word for it in results; what is neither file nor directory never stands in one.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::File => "file",
+            Self::Directory => "directory",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// One entry of a directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) name: String,
+    pub(crate) kind: Kind,
+}
+
+/// An open directory.
+pub(crate) trait Directory: Sized {
+    /// Hands every served entry to `each`, in any order, until it breaks.
+    fn entries(&self, each: &mut dyn FnMut(Entry) -> ControlFlow<()>) -> Result<(), Fault>;
+
+    /// Opens the directory `name` in this one.
+    fn directory(&self, name: &str) -> Result<Self, Fault>;
+}
+
+/// A tree in memory, for tests.
+#[cfg(test)]
+pub(crate) mod memory {
+    use std::collections::BTreeMap;
+    use std::ops::ControlFlow;
+
+    use super::{Directory, Entry, Fault, Kind};
+
+    /// A directory: names, and what each leads to.
+    #[derive(Clone, Debug, Default)]
+    pub(crate) struct Tree(BTreeMap<String, Node>);
+
+    #[derive(Clone, Debug)]
+    enum Node {
+        File,
+        Link,
+        Closed,
+        Directory(Tree),
+    }
+
+    impl Tree {
+        /// A tree of `paths`: files, directories (`a/`), links (`a@`) and directories that
+        /// cannot be opened (`a!`).
+        pub(crate) fn of(paths: &[&str]) -> Self {
+            let mut tree = Self::default();
+            for path in paths {
+                let mut at = &mut tree;
+                let mut rest = *path;
+                while let Some((name, below)) = rest.split_once('/') {
+                    let node =
+                        at.0.entry(name.to_owned())
+                            .or_insert_with(|| Node::Directory(Self::default()));
+                    let Node::Directory(next) = node else {
+                        panic!("{name} is a file");
+                    };
+                    at = next;
+                    rest = below;
+                }
+                if let Some(name) = rest.strip_suffix('@') {
+                    at.0.insert(name.to_owned(), Node::Link);
+                } else if let Some(name) = rest.strip_suffix('!') {
+                    at.0.insert(name.to_owned(), Node::Closed);
+                } else if !rest.is_empty() {
+                    at.0.insert(rest.to_owned(), Node::File);
+                }
+            }
+            tree
+        }
+    }
+
+    impl Directory for Tree {
+        fn entries(&self, each: &mut dyn FnMut(Entry) -> ControlFlow<()>) -> Result<(), Fault> {
+            // Backwards, since the order of a directory is not to be relied on.
+            for (name, node) in self.0.iter().rev() {
+                let kind = match node {
+                    Node::File => Kind::File,
+                    Node::Link => Kind::Other,
+                    Node::Closed | Node::Directory(_) => Kind::Directory,
+                };
+                let entry = Entry {
+                    name: name.clone(),
+                    kind,
+                };
+                if each(entry).is_break() {
+                    break;
+                }
+            }
+            Ok(())
+        }
+
+        fn directory(&self, name: &str) -> Result<Self, Fault> {
+            match self.0.get(name) {
+                Some(Node::Directory(tree)) => Ok(tree.clone()),
+                Some(Node::Closed) => Err(Fault::Permission),
+                Some(Node::File) => Err(Fault::NotDirectory),
+                Some(Node::Link) | None => Err(Fault::Missing),
+            }
+        }
+    }
+}
