@@ -50,8 +50,10 @@ pub(crate) enum Refusal {
     NotDirectory,
     #[error("the operating system does not allow this server to open the path")]
     Permission,
-    #[error("path could not be read; try again, or leave it out")]
+    #[error("the path could not be read; try again")]
     Unreadable,
+    #[error("the server has too much open; try again later")]
+    Exhausted,
     #[error("file has {size} bytes, more than {limit} are not read (--max-file-bytes)")]
     FileTooLarge { size: u64, limit: u64 },
     #[error("file is not UTF-8 text (byte {0}); binary content needs the workspace toolset")]
@@ -105,6 +107,15 @@ pub(crate) enum Refusal {
 }
 
 impl Refusal {
+    /// Whether a walk may pass over what it met: not where the server itself is at its end, or
+    /// files that are there would seem not to be.
+    pub(crate) const fn pass_over(fault: Fault) -> Result<(), Self> {
+        match fault {
+            Fault::Exhausted => Err(Self::Exhausted),
+            _ => Ok(()),
+        }
+    }
+
     /// What a reading tool says: it never tells apart the rules that hide a path.
     pub(crate) fn reading(fault: Fault) -> Self {
         match fault {
@@ -112,7 +123,10 @@ impl Refusal {
             Fault::Missing | Fault::NotDirectory => Self::Missing,
             Fault::IsDirectory => Self::IsDirectory,
             Fault::Permission => Self::Permission,
-            _ => Self::Unreadable,
+            Fault::Exhausted => Self::Exhausted,
+            Fault::ReadOnly | Fault::Exists | Fault::NoSpace | Fault::TooLarge | Fault::Other => {
+                Self::Unreadable
+            }
         }
     }
 
@@ -126,6 +140,7 @@ impl Refusal {
             Fault::ReadOnly => Self::ReadOnly,
             Fault::NoSpace => Self::NoSpace,
             Fault::TooLarge => Self::TooLargeForDisk,
+            Fault::Exhausted => Self::Exhausted,
             Fault::Exists | Fault::Missing | Fault::Other => Self::Unwritten,
         }
     }

@@ -50,6 +50,7 @@ impl From<ErrorCode> for Fault {
             ErrorCode::Exist => Self::Exists,
             ErrorCode::InsufficientSpace | ErrorCode::Quota => Self::NoSpace,
             ErrorCode::FileTooLarge => Self::TooLarge,
+            ErrorCode::InsufficientMemory => Self::Exhausted,
             _ => Self::Other,
         }
     }

@@ -26,6 +26,8 @@ pub(crate) enum Fault {
     NoSpace,
     /// Past the largest file the filesystem takes.
     TooLarge,
+    /// The server has no more descriptors or memory.
+    Exhausted,
     /// Anything else.
     Other,
 }
@@ -83,12 +85,13 @@ pub(crate) mod memory {
         File,
         Link,
         Closed,
+        Exhausted,
         Directory(Tree),
     }
 
     impl Tree {
-        /// A tree of `paths`: files, directories (`a/`), links (`a@`) and directories that
-        /// cannot be opened (`a!`).
+        /// A tree of `paths`: files, directories (`a/`), links (`a@`), and directories that
+        /// cannot be opened (`a!`) or for which there is no descriptor (`a?`).
         pub(crate) fn of(paths: &[&str]) -> Self {
             let mut tree = Self::default();
             for path in paths {
@@ -108,6 +111,8 @@ pub(crate) mod memory {
                     at.0.insert(name.to_owned(), Node::Link);
                 } else if let Some(name) = rest.strip_suffix('!') {
                     at.0.insert(name.to_owned(), Node::Closed);
+                } else if let Some(name) = rest.strip_suffix('?') {
+                    at.0.insert(name.to_owned(), Node::Exhausted);
                 } else if !rest.is_empty() {
                     at.0.insert(rest.to_owned(), Node::File);
                 }
@@ -123,7 +128,7 @@ pub(crate) mod memory {
                 let kind = match node {
                     Node::File => Kind::File,
                     Node::Link => Kind::Other,
-                    Node::Closed | Node::Directory(_) => Kind::Directory,
+                    Node::Closed | Node::Exhausted | Node::Directory(_) => Kind::Directory,
                 };
                 let entry = Entry {
                     name: name.clone(),
@@ -140,6 +145,7 @@ pub(crate) mod memory {
             match self.0.get(name) {
                 Some(Node::Directory(tree)) => Ok(tree.clone()),
                 Some(Node::Closed) => Err(Fault::Permission),
+                Some(Node::Exhausted) => Err(Fault::Exhausted),
                 Some(Node::File) => Err(Fault::NotDirectory),
                 Some(Node::Link) | None => Err(Fault::Missing),
             }

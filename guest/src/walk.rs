@@ -90,8 +90,7 @@ pub(crate) fn holds_file<D: Directory>(
 ) -> Result<bool, Refusal> {
     let mut found = false;
     let mut below = Vec::new();
-    // A directory that cannot be read holds nothing for the caller, whatever the fault is.
-    let _skipped = list(directory, prefix, bounds, &mut |entry| {
+    let listed = list(directory, prefix, bounds, &mut |entry| {
         if entry.kind == Kind::File {
             found = true;
             return ControlFlow::Break(());
@@ -102,12 +101,18 @@ pub(crate) fn holds_file<D: Directory>(
     if found {
         return Ok(true);
     }
+    if let Err(fault) = listed {
+        Refusal::pass_over(fault)?;
+    }
     for name in below {
         bounds.enter(depth + 1)?;
-        if let Ok(child) = directory.directory(&name)
-            && holds_file(&child, prefix + name.len() + 1, depth + 1, bounds)?
-        {
-            return Ok(true);
+        match directory.directory(&name) {
+            Ok(child) => {
+                if holds_file(&child, prefix + name.len() + 1, depth + 1, bounds)? {
+                    return Ok(true);
+                }
+            }
+            Err(fault) => Refusal::pass_over(fault)?,
         }
     }
     Ok(false)
@@ -174,16 +179,20 @@ impl<'a, D: Directory> Walk<'a, D> {
                 break;
             };
             self.bounds.enter(depth)?;
-            let Ok(directory) = frame.directory.directory(name) else {
-                continue;
-            };
             let prefix = self.path.len();
-            if let Ok(names) = sorted(&directory, prefix, self.bounds)? {
-                self.frames.push(Frame {
+            let opened = match frame.directory.directory(name) {
+                Ok(directory) => {
+                    sorted(&directory, prefix, self.bounds)?.map(|names| (directory, names))
+                }
+                Err(fault) => Err(fault),
+            };
+            match opened {
+                Ok((directory, names)) => self.frames.push(Frame {
                     directory,
                     names,
                     prefix,
-                });
+                }),
+                Err(fault) => Refusal::pass_over(fault)?,
             }
         }
         Ok(self.frames.last().map(|frame| Found {
@@ -276,6 +285,16 @@ mod tests {
         assert_eq!(
             holds_file(&Tree::of(&paths), 0, 0, &mut Bounds::new(9, 1)),
             Err(Refusal::TooDeep(1))
+        );
+    }
+
+    #[test]
+    fn nothing_is_passed_over_for_want_of_descriptors() {
+        let paths = ["a/b?", "a/c"];
+        assert_eq!(walk(&paths, "", &mut ample()), Err(Refusal::Exhausted));
+        assert_eq!(
+            holds_file(&Tree::of(&["a/b?"]), 0, 0, &mut ample()),
+            Err(Refusal::Exhausted)
         );
     }
 

@@ -93,7 +93,10 @@ fn call(call: &Call<'_>) -> Result<String, Refusal> {
                 Ok(below) => {
                     holds_file(&below, prefix.len() + entry.name.len() + 1, 1, &mut bounds)?
                 }
-                Err(_) => false,
+                Err(fault) => {
+                    Refusal::pass_over(fault)?;
+                    false
+                }
             };
             if !holds {
                 continue;

@@ -104,3 +104,6 @@ pub(crate) fn call(
         arguments: &parsed,
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -96,7 +96,9 @@ fn call(call: &Call<'_>) -> Result<String, Refusal> {
             let mut walk = Walk::new(directory, path.as_str(), &mut bounds)?;
             while let Some(file) = walk.next()? {
                 // A file that vanished or cannot be read is passed over.
-                search.visit(file.directory, file.name, file.path)?.ok();
+                if let Err(fault) = search.visit(file.directory, file.name, file.path)? {
+                    Refusal::pass_over(fault)?;
+                }
             }
             if search.index == 0 && !path.is_root() {
                 return Err(Refusal::Missing);

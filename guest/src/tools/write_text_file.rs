@@ -2,8 +2,6 @@
 //! Replacing goes through a temporary that the host knows by its name; a file
 //! that must be new is made by the one operation that cannot overwrite.
 
-use std::ops::ControlFlow;
-
 use preopen_contract::json;
 use preopen_contract::policy::{RESERVED_PREFIX, RESERVED_SUFFIX};
 use serde::Serialize;
@@ -17,7 +15,7 @@ use crate::root::{Dir, File, Identity};
 use crate::scan::BLOCK_BYTES;
 use crate::tools::schema::{annotations, content_hash};
 use crate::tools::{Call, Tool};
-use crate::tree::{Directory, Fault, Kind};
+use crate::tree::Fault;
 
 /// The longest name, in bytes: what common filesystems take.
 const MAX_NAME_BYTES: usize = 255;
@@ -170,8 +168,6 @@ fn replace(
         (Ok(file), Some((hash, key))) => Some(compare(&file, hash, key)?),
         (Ok(_), None) => None,
         (Err(Fault::Missing), Some(_)) => return Err(Refusal::HashOfNothing),
-        // Links, pipes, sockets and devices open as missing, and a rename would remove them.
-        (Err(Fault::Missing), None) if is_named(root, name)? => return Err(Refusal::NotRegular),
         (Err(Fault::Missing), None) => None,
         (Err(fault), _) => return Err(Refusal::writing(fault)),
     };
@@ -188,7 +184,11 @@ fn replace(
             if compared.is_some_and(|identity| root.identity(name) != Ok(identity)) {
                 return Err(Refusal::HashMismatch);
             }
-            root.rename(&temporary, name).map_err(Refusal::writing)
+            root.rename(&temporary, name).map_err(|fault| match fault {
+                // A link, pipe, socket or device opens as missing and is not there to be replaced.
+                Fault::Missing => Refusal::NotRegular,
+                fault => Refusal::writing(fault),
+            })
         });
     if written.is_err() {
         // Should this fail, the host removes it when it starts the next time.
@@ -219,20 +219,6 @@ fn compare(file: &File, hash: &str, key: Option<&[u8]>) -> Result<Identity, Refu
     } else {
         Err(Refusal::HashMismatch)
     }
-}
-
-/// Whether something that is no file has this name.
-fn is_named(root: &Dir, name: &str) -> Result<bool, Refusal> {
-    let mut named = false;
-    root.entries(&mut |entry| {
-        if entry.name == name && entry.kind != Kind::File {
-            named = true;
-            return ControlFlow::Break(());
-        }
-        ControlFlow::Continue(())
-    })
-    .map_err(Refusal::writing)?;
-    Ok(named)
 }
 
 /// Makes `name`, through one descriptor and without ever overwriting; `exists` is what to say
