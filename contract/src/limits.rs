@@ -86,6 +86,20 @@ macro_rules! limits {
                     _ => None,
                 }
             }
+
+            /// The value in force for `flag` as the manual and the errors show
+            /// it; empty if there is no such flag.
+            #[must_use]
+            pub fn shown(&self, flag: &str) -> String {
+                let value = match flag {
+                    $($flag => self.$field,)+
+                    _ => return String::new(),
+                };
+                Self::TABLE
+                    .iter()
+                    .find(|limit| limit.flag == flag)
+                    .map_or_else(String::new, |limit| limit.display(value))
+            }
         }
     };
 }

@@ -1,1 +1,33 @@
+//! A filesystem MCP server whose confinement is structural.
+//!
+//! A [`Root`] is one directory, opened and pinned. A [`Server`] grants it, and
+//! nothing else, to a WebAssembly component that implements the tools, in a
+//! fresh instance for every call. Below the tools, every path the component
+//! uses is judged by the policy and resolved by the kernel without following a
+//! link.
+//!
+//! A request flows `serve` (lines, order) → `sandbox` (an instance) →
+//! `confine` (files), and its answer flows back.
 
+#![deny(unsafe_code)]
+
+mod confine;
+mod engine;
+mod root;
+mod sandbox;
+mod serve;
+mod server;
+
+pub mod diagnostics;
+pub mod process;
+
+pub use preopen_contract::{limits, path, policy};
+pub use root::{ContentHash, MIN_CURSOR_KEY_BYTES, Options, Root, RootError, WriteMode};
+pub use sandbox::SandboxError;
+pub use server::{Server, ServerError};
+
+/// The portable component: the file that `preopen-mcp guest` writes.
+#[must_use]
+pub fn component() -> &'static [u8] {
+    sandbox::COMPONENT
+}

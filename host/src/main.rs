@@ -1,1 +1,116 @@
-fn main() {}
+//! The program: reads the command line, starts what it asks for, and turns
+//! what goes wrong into one line and an exit status.
+
+mod check;
+mod cli;
+mod demo;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use preopen_mcp::{Options, Root, RootError, Server, ServerError, diagnostics, process};
+
+use cli::{Invocation, UsageError};
+
+/// A command line or configuration that cannot be served (EX_USAGE, sysexits.h).
+const USAGE: u8 = 64;
+
+/// Something else that is not here or does not work (EX_UNAVAILABLE).
+const UNAVAILABLE: u8 = 69;
+
+/// Why the program ends, and with which status.
+#[derive(Debug)]
+struct Failure {
+    status: u8,
+    text: String,
+}
+
+impl From<UsageError> for Failure {
+    fn from(UsageError(text): UsageError) -> Self {
+        Self {
+            status: USAGE,
+            text,
+        }
+    }
+}
+
+impl From<RootError> for Failure {
+    fn from(error: RootError) -> Self {
+        Self::about(error.flag(), &error)
+    }
+}
+
+impl From<ServerError> for Failure {
+    fn from(error: ServerError) -> Self {
+        Self::about(error.flag(), &error)
+    }
+}
+
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Self {
+        Self::about(None, &format_args!("{error:#}"))
+    }
+}
+
+impl Failure {
+    fn about(flag: Option<&str>, error: &dyn std::fmt::Display) -> Self {
+        match flag {
+            Some(flag) => Self {
+                status: USAGE,
+                text: format!("--{flag}: {error}"),
+            },
+            None => Self {
+                status: UNAVAILABLE,
+                text: error.to_string(),
+            },
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            diagnostics::line(&failure.text);
+            ExitCode::from(failure.status)
+        }
+    }
+}
+
+fn run() -> Result<(), Failure> {
+    match cli::parse(std::env::args_os().skip(1))? {
+        Invocation::Serve { options, verbose } => serve(*options, verbose),
+        Invocation::Check { options, paths } => check::run(&options, &paths),
+        Invocation::Demo => Ok(demo::run()?),
+        Invocation::Guest => print(preopen_mcp::component()),
+        Invocation::Print(text) => print(text.as_bytes()),
+    }
+}
+
+fn serve(options: Options, verbose: bool) -> Result<(), Failure> {
+    if verbose {
+        diagnostics::enable();
+    }
+    let writes = !options.read_only;
+    let root = Root::open(options)?;
+    if writes && !root.reaches_top_level() {
+        diagnostics::line(
+            &"no --include pattern reaches the top level of the root, so write_text_file will refuse every call",
+        );
+    }
+    let server = Server::new(root)?;
+    process::serve(server).map_err(|error| anyhow::Error::new(error).into())
+}
+
+/// Writes to stdout; that nobody reads it is no failure.
+fn print(bytes: &[u8]) -> Result<(), Failure> {
+    let mut stdout = std::io::stdout().lock();
+    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(anyhow::Error::new(error)
+                .context("cannot write to stdout")
+                .into())
+        }
+        _ => Ok(()),
+    }
+}

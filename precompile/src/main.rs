@@ -4,8 +4,8 @@
 
 use std::{env, fs};
 
-use anyhow::{Context, Result, bail};
-use wasmtime::Engine;
+use wasmtime::error::Context;
+use wasmtime::{Engine, Result, bail};
 
 #[path = "../../host/src/engine.rs"]
 mod engine;

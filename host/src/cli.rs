@@ -1,0 +1,241 @@
+//! The command line: what each flag is called and what it says. It makes
+//! options of it and starts nothing; limits come from the table of limits.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use clap::builder::ValueParser;
+use clap::error::ErrorKind;
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use preopen_mcp::limits::Limits;
+use preopen_mcp::{ContentHash, Options, WriteMode};
+
+/// The most that is read of a key file, in bytes.
+const MAX_KEY_BYTES: u64 = 64 << 10;
+
+/// What the command line asks for.
+pub(crate) enum Invocation {
+    /// Serve stdin and stdout.
+    Serve {
+        options: Box<Options>,
+        verbose: bool,
+    },
+    /// Say of each path whether it is served.
+    Check {
+        options: Box<Options>,
+        paths: Vec<String>,
+    },
+    /// Show it working.
+    Demo,
+    /// Write the component.
+    Guest,
+    /// Print this text: the help or the version.
+    Print(String),
+}
+
+/// A command line that asks for nothing that can be done: one line that names
+/// the flag.
+#[derive(Debug)]
+pub(crate) struct UsageError(pub(crate) String);
+
+/// Reads the command line, without the program's name.
+pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Invocation, UsageError> {
+    let arguments = std::iter::once(OsString::from("preopen-mcp")).chain(arguments);
+    let matches = match command().try_get_matches_from(arguments) {
+        Ok(matches) => matches,
+        Err(error)
+            if matches!(
+                error.kind(),
+                ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
+            ) =>
+        {
+            return Ok(Invocation::Print(error.render().to_string()));
+        }
+        Err(error) => return Err(UsageError(one_line(&error.render().to_string()))),
+    };
+    match matches.subcommand() {
+        Some(("demo", _)) => Ok(Invocation::Demo),
+        Some(("guest", _)) => Ok(Invocation::Guest),
+        Some(("check", matches)) => Ok(Invocation::Check {
+            options: Box::new(options(matches)?),
+            paths: matches
+                .get_many("path")
+                .map(|paths| paths.cloned().collect())
+                .unwrap_or_default(),
+        }),
+        _ => {
+            let mut options = options(&matches)?;
+            serving(&mut options, &matches)?;
+            Ok(Invocation::Serve {
+                options: Box::new(options),
+                verbose: matches.get_count("verbose") > 0,
+            })
+        }
+    }
+}
+
+fn command() -> Command {
+    let command = Command::new("preopen-mcp")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("An MCP server for the files of one directory, confined to it by construction.")
+        .override_usage("preopen-mcp --root DIR --include GLOB [OPTIONS]\n       preopen-mcp check --root DIR --include GLOB PATH...\n       preopen-mcp demo\n       preopen-mcp guest > preopen-guest.wasm")
+        .disable_help_subcommand(true)
+        .args_conflicts_with_subcommands(true)
+        .args(scope())
+        .args([
+            Arg::new("read-only")
+                .long("read-only")
+                .action(ArgAction::SetTrue)
+                .help("Serve the reading tools alone, and open the directory without the right to write"),
+            Arg::new("tools")
+                .long("tools")
+                .value_name("NAME,...")
+                .value_delimiter(',')
+                .action(ArgAction::Append)
+                .help("Serve these tools alone"),
+            Arg::new("write-mode")
+                .long("write-mode")
+                .value_name("MODE")
+                .value_parser(["replace", "create-new"])
+                .default_value("replace")
+                .help("What writing does to a file that exists: replace it, or refuse"),
+            Arg::new("content-hash")
+                .long("content-hash")
+                .value_name("HASH")
+                .value_parser(["sha256", "hmac-sha256"])
+                .default_value("sha256")
+                .help("How contents are hashed; hmac-sha256 takes a secret of this process"),
+            Arg::new("cursor-key-file")
+                .long("cursor-key-file")
+                .value_name("FILE")
+                .value_parser(ValueParser::path_buf())
+                .help("The key that signs cursors, for several processes that serve one root"),
+            Arg::new("verbose")
+                .short('v')
+                .long("verbose")
+                .action(ArgAction::Count)
+                .help("Write diagnostics to stderr"),
+        ]);
+    Limits::TABLE
+        .iter()
+        .fold(command, |command, limit| {
+            command.arg(
+                Arg::new(limit.flag)
+                    .long(limit.flag)
+                    .value_name("N")
+                    .value_parser(|text: &str| limit.parse(text))
+                    .help(format!(
+                        "Bound: {} [default: {}]",
+                        limit.about.trim(),
+                        limit.display(limit.core)
+                    )),
+            )
+        })
+        .subcommand(
+            Command::new("check")
+                .about("Says for each path whether it is served, and by which rule")
+                .args(scope())
+                .arg(
+                    Arg::new("path")
+                        .value_name("PATH")
+                        .num_args(1..)
+                        .required(true)
+                        .help("A path relative to the root"),
+                ),
+        )
+        .subcommand(
+            Command::new("demo")
+                .about("Shows a session with this very program, and what it refuses"),
+        )
+        .subcommand(Command::new("guest").about("Writes the portable component to stdout"))
+}
+
+/// The flags that say what is served.
+fn scope() -> [Arg; 3] {
+    [
+        Arg::new("root")
+            .long("root")
+            .value_name("DIR")
+            .value_parser(ValueParser::path_buf())
+            .help("The directory to serve"),
+        Arg::new("include")
+            .long("include")
+            .value_name("GLOB")
+            .action(ArgAction::Append)
+            .help("Serve what this matches; may be given again"),
+        Arg::new("exclude")
+            .long("exclude")
+            .value_name("GLOB")
+            .action(ArgAction::Append)
+            .help("Hide what this matches all the same; may be given again"),
+    ]
+}
+
+fn options(matches: &ArgMatches) -> Result<Options, UsageError> {
+    let root = matches.get_one::<PathBuf>("root").ok_or_else(|| {
+        UsageError("--root DIR is missing: name the directory to serve".to_owned())
+    })?;
+    let include = strings(matches, "include");
+    if include.is_empty() {
+        return Err(UsageError(
+            "--include GLOB is missing: say what to serve, such as --include '**'".to_owned(),
+        ));
+    }
+    Ok(Options {
+        exclude: strings(matches, "exclude"),
+        ..Options::new(root, include)
+    })
+}
+
+fn serving(options: &mut Options, matches: &ArgMatches) -> Result<(), UsageError> {
+    let choice = |name| matches.get_one::<String>(name).map(String::as_str);
+    options.read_only = matches.get_flag("read-only");
+    options.tools = strings(matches, "tools");
+    if choice("write-mode") == Some("create-new") {
+        options.write_mode = WriteMode::CreateNew;
+    }
+    if choice("content-hash") == Some("hmac-sha256") {
+        options.content_hash = ContentHash::HmacSha256;
+    }
+    if let Some(file) = matches.get_one::<PathBuf>("cursor-key-file") {
+        options.cursor_key = Some(key(file)?);
+    }
+    for limit in Limits::TABLE {
+        if let (Some(value), Some(field)) = (
+            matches.get_one::<u64>(limit.flag),
+            options.limits.field(limit.flag),
+        ) {
+            *field = *value;
+        }
+    }
+    Ok(())
+}
+
+fn strings(matches: &ArgMatches, name: &str) -> Vec<String> {
+    matches
+        .get_many::<String>(name)
+        .map(|values| values.cloned().collect())
+        .unwrap_or_default()
+}
+
+fn key(file: &Path) -> Result<Vec<u8>, UsageError> {
+    let mut key = Vec::new();
+    File::open(file)
+        .and_then(|file| file.take(MAX_KEY_BYTES).read_to_end(&mut key))
+        .map_err(|error| {
+            UsageError(format!(
+                "--cursor-key-file: cannot read {}: {error}",
+                file.display()
+            ))
+        })?;
+    Ok(key)
+}
+
+/// clap explains itself over several lines; the first says it all.
+fn one_line(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    let line = line.strip_prefix("error: ").unwrap_or(line);
+    format!("{line} (see --help)")
+}

@@ -1,0 +1,311 @@
+//! A descriptor is a capability: an open file or directory, the path it stands
+//! for below the root, and the rights it was opened with. What can be done
+//! with one that is open stands here; how one comes to be stands in `open`.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+
+use preopen_contract::path;
+use rustix::buffer::spare_capacity;
+use rustix::fs::{AtFlags, FileType, Statx};
+use rustix::io::Errno;
+use sha2::{Digest, Sha256};
+use wasmtime::component::Resource;
+use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
+use wasmtime_wasi::p2::bindings::sync::filesystem::types::{
+    Datetime, Descriptor, DescriptorFlags, DescriptorStat, DescriptorType, MetadataHashValue,
+};
+use wasmtime_wasi::p2::{FsError, FsResult};
+
+use super::errno::{fail, refuse};
+use super::{Confine, View, resolve};
+
+/// The most that one read hands over, in bytes.
+const READ_MAX: usize = 1 << 20;
+
+/// An open file or directory.
+#[derive(Debug)]
+pub(super) struct Node {
+    /// Shared with the listings of the directory that are under way.
+    pub(super) file: Arc<OwnedFd>,
+    /// Canonical and relative to the root; empty for the root.
+    pub(super) path: String,
+    pub(super) is_directory: bool,
+    pub(super) rights: DescriptorFlags,
+    /// Set on a temporary, which goes with its descriptor.
+    pub(super) temporary: Option<Temporary>,
+}
+
+/// Where a temporary was made. However its call ends, done, failed or stopped
+/// half-way, nothing is left of it but the file it may have become.
+#[derive(Debug)]
+pub(super) struct Temporary {
+    pub(super) base: Arc<OwnedFd>,
+    pub(super) name: String,
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        let Some(Temporary { base, name }) = &self.temporary else {
+            return;
+        };
+        let Ok(place) = resolve::Place::of(base.as_fd(), name) else {
+            return;
+        };
+        // Once renamed it no longer stands there; another file is not ours.
+        if let (Ok(there), Ok(own)) = (place.stat(), resolve::stat(&*self.file))
+            && (there.stx_ino, there.stx_dev_major, there.stx_dev_minor)
+                == (own.stx_ino, own.stx_dev_major, own.stx_dev_minor)
+        {
+            let _ = rustix::fs::unlinkat(place.directory(), place.name, AtFlags::empty());
+        }
+    }
+}
+
+impl Node {
+    /// The directory for an operation on a path below it.
+    pub(super) fn directory(&self) -> Result<BorrowedFd<'_>, ErrorCode> {
+        if self.is_directory {
+            Ok(self.file.as_fd())
+        } else {
+            Err(ErrorCode::NotDirectory)
+        }
+    }
+
+    fn readable(&self) -> Result<BorrowedFd<'_>, ErrorCode> {
+        self.holds(DescriptorFlags::READ)
+    }
+
+    fn holds(&self, right: DescriptorFlags) -> Result<BorrowedFd<'_>, ErrorCode> {
+        if self.is_directory {
+            Err(ErrorCode::IsDirectory)
+        } else if self.rights.contains(right) {
+            Ok(self.file.as_fd())
+        } else {
+            Err(ErrorCode::BadDescriptor)
+        }
+    }
+
+    /// The directory for an operation that changes an entry of it.
+    pub(super) fn mutable(&self) -> Result<BorrowedFd<'_>, ErrorCode> {
+        let directory = self.directory()?;
+        if self.rights.contains(DescriptorFlags::MUTATE_DIRECTORY) {
+            Ok(directory)
+        } else {
+            Err(ErrorCode::ReadOnly)
+        }
+    }
+}
+
+impl Confine {
+    /// Joins `below`, a path as a component spelled it, to the path of the
+    /// directory it starts from, in a buffer that is handed back by
+    /// [`Confine::keep`]. What is not in canonical form is refused.
+    pub(super) fn join(&mut self, base: &str, below: &str) -> Result<String, ErrorCode> {
+        let mut joined = std::mem::take(&mut self.scratch);
+        joined.clear();
+        joined.push_str(base);
+        if !base.is_empty() {
+            joined.push('/');
+        }
+        joined.push_str(below);
+        if path::is_canonical(&joined) {
+            Ok(joined)
+        } else {
+            self.keep(joined);
+            Err(ErrorCode::NotPermitted)
+        }
+    }
+
+    /// Takes a buffer back.
+    pub(super) fn keep(&mut self, buffer: String) {
+        self.scratch = buffer;
+    }
+}
+
+/// What a path names once it is joined and judged.
+pub(super) struct Target {
+    /// From the root.
+    pub(super) whole: String,
+    /// The directory the operation starts from.
+    pub(super) base: Arc<OwnedFd>,
+}
+
+impl View<'_> {
+    pub(super) fn node(&self, descriptor: &Resource<Descriptor>) -> Result<&Node, ErrorCode> {
+        self.table
+            .get(&Resource::<Node>::new_borrow(descriptor.rep()))
+            .map_err(|_| ErrorCode::BadDescriptor)
+    }
+
+    pub(super) fn push(&mut self, node: Node) -> FsResult<Resource<Descriptor>> {
+        let resource = self
+            .table
+            .push(node)
+            .map_err(|_| ErrorCode::InsufficientMemory)?;
+        Ok(Resource::new_own(resource.rep()))
+    }
+
+    /// The path that `below` names from `descriptor`, which must be a directory.
+    pub(super) fn target(
+        &mut self,
+        descriptor: &Resource<Descriptor>,
+        below: &str,
+    ) -> Result<Target, ErrorCode> {
+        let node = self
+            .table
+            .get(&Resource::<Node>::new_borrow(descriptor.rep()))
+            .map_err(|_| ErrorCode::BadDescriptor)?;
+        node.directory()?;
+        let base = Arc::clone(&node.file);
+        let whole = self.confine.join(&node.path, below)?;
+        Ok(Target { whole, base })
+    }
+
+    pub(super) fn read_at(
+        &mut self,
+        descriptor: &Resource<Descriptor>,
+        length: u64,
+        offset: u64,
+    ) -> FsResult<(Vec<u8>, bool)> {
+        let file = self.node(descriptor)?.readable()?;
+        let length = usize::try_from(length).map_or(READ_MAX, |length| length.min(READ_MAX));
+        let mut bytes = Vec::with_capacity(length);
+        let read = retry(|| rustix::io::pread(file, spare_capacity(&mut bytes), offset))?;
+        // For a regular file a short read means its end (pread(2)).
+        let at_end = read < length || (length == 0);
+        self.confine.counters.moved(read);
+        Ok((bytes, at_end))
+    }
+
+    pub(super) fn write_at(
+        &mut self,
+        descriptor: &Resource<Descriptor>,
+        bytes: &[u8],
+        offset: u64,
+    ) -> FsResult<u64> {
+        let file = self.node(descriptor)?.holds(DescriptorFlags::WRITE)?;
+        let written = retry(|| rustix::io::pwrite(file, bytes, offset))?;
+        self.confine.counters.moved(written);
+        Ok(written as u64)
+    }
+
+    pub(super) fn flush(&mut self, descriptor: &Resource<Descriptor>) -> FsResult<()> {
+        let node = self.node(descriptor)?;
+        let right = if node.is_directory {
+            DescriptorFlags::MUTATE_DIRECTORY
+        } else {
+            DescriptorFlags::WRITE
+        };
+        if !node.rights.contains(right) {
+            return Err(ErrorCode::BadDescriptor.into());
+        }
+        match rustix::fs::fsync(node.file.as_fd()) {
+            // Some file systems cannot sync a directory and say so.
+            Err(Errno::INVAL) if node.is_directory => Ok(()),
+            result => result.map_err(fail),
+        }
+    }
+
+    pub(super) fn stat_open(&mut self, descriptor: &Resource<Descriptor>) -> FsResult<Statx> {
+        resolve::stat(&*self.node(descriptor)?.file).map_err(fail)
+    }
+
+    /// What stands at a path: only regular files and directories are there.
+    pub(super) fn stat_below(
+        &mut self,
+        descriptor: &Resource<Descriptor>,
+        below: &str,
+    ) -> FsResult<Statx> {
+        if below == "." {
+            return self.stat_open(descriptor);
+        }
+        let Target { whole, base } = self.target(descriptor, below)?;
+        let policy = &self.confine.grant.policy;
+        let (file, directory) = (policy.file(&whole), policy.directory(&whole));
+        self.confine.keep(whole);
+        let (file, directory) = (refuse(file), refuse(directory));
+        if file.is_err() && directory.is_err() {
+            file?;
+        }
+        let found = resolve::Place::of(base.as_fd(), below)
+            .and_then(|place| place.stat())
+            .map_err(fail)?;
+        let served = match kind(&found) {
+            FileType::RegularFile => file.is_ok(),
+            FileType::Directory => directory.is_ok(),
+            _ => false,
+        };
+        if served {
+            Ok(found)
+        } else {
+            Err(ErrorCode::NoEntry.into())
+        }
+    }
+}
+
+/// What kind of thing a `statx` describes.
+pub(super) fn kind(found: &Statx) -> FileType {
+    FileType::from_raw_mode(u32::from(found.stx_mode))
+}
+
+/// A `statx` in WASI's terms.
+pub(super) fn describe(found: &Statx) -> DescriptorStat {
+    let time = |time: rustix::fs::StatxTimestamp| {
+        Some(Datetime {
+            seconds: u64::try_from(time.tv_sec).unwrap_or(0),
+            nanoseconds: time.tv_nsec,
+        })
+    };
+    DescriptorStat {
+        type_: type_of(kind(found)),
+        link_count: u64::from(found.stx_nlink),
+        size: found.stx_size,
+        data_access_timestamp: time(found.stx_atime),
+        data_modification_timestamp: time(found.stx_mtime),
+        status_change_timestamp: time(found.stx_ctime),
+    }
+}
+
+/// A file type in WASI's terms.
+pub(super) fn type_of(kind: FileType) -> DescriptorType {
+    match kind {
+        FileType::RegularFile => DescriptorType::RegularFile,
+        FileType::Directory => DescriptorType::Directory,
+        FileType::Symlink => DescriptorType::SymbolicLink,
+        FileType::Fifo => DescriptorType::Fifo,
+        FileType::Socket => DescriptorType::Socket,
+        FileType::BlockDevice => DescriptorType::BlockDevice,
+        FileType::CharacterDevice => DescriptorType::CharacterDevice,
+        FileType::Unknown => DescriptorType::Unknown,
+    }
+}
+
+/// Identity and state of a file in 128 bits: device, inode, size, and both
+/// times in nanoseconds. It differs whenever the file does, and says nothing
+/// of what went in.
+pub(super) fn fingerprint(found: &Statx) -> MetadataHashValue {
+    let mut hash = Sha256::new();
+    hash.update(found.stx_dev_major.to_le_bytes());
+    hash.update(found.stx_dev_minor.to_le_bytes());
+    hash.update(found.stx_ino.to_le_bytes());
+    hash.update(found.stx_size.to_le_bytes());
+    for time in [found.stx_mtime, found.stx_ctime] {
+        hash.update(time.tv_sec.to_le_bytes());
+        hash.update(time.tv_nsec.to_le_bytes());
+    }
+    let digest: [u8; 32] = hash.finalize().into();
+    let half = |at: usize| {
+        let mut bytes = [0; 8];
+        bytes.copy_from_slice(&digest[at..at + 8]);
+        u64::from_le_bytes(bytes)
+    };
+    MetadataHashValue {
+        lower: half(0),
+        upper: half(8),
+    }
+}
+
+fn retry<T>(mut operation: impl FnMut() -> Result<T, Errno>) -> Result<T, FsError> {
+    rustix::io::retry_on_intr(&mut operation).map_err(fail)
+}

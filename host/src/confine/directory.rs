@@ -1,0 +1,243 @@
+//! Operations on the entries of a directory: listing them, making and removing
+//! them, and putting a finished temporary in a file's place.
+
+use std::collections::VecDeque;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+
+use preopen_contract::path;
+use preopen_contract::policy::{Verdict, is_reserved};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, SeekFrom};
+use rustix::io::Errno;
+use wasmtime::component::Resource;
+use wasmtime_wasi::p2::FsResult;
+use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
+use wasmtime_wasi::p2::bindings::sync::filesystem::types::{
+    Descriptor, DirectoryEntry, DirectoryEntryStream,
+};
+
+use super::descriptor::{Target, kind, type_of};
+use super::errno::{code, fail, refuse};
+use super::resolve::{self, Place};
+use super::{Confine, View};
+
+/// Bytes of entries taken from the kernel at a time.
+const BATCH: usize = 32 << 10;
+
+/// Bits of a mode that a replaced file hands on; set-id bits are not among them.
+const KEPT_MODE: u32 = 0o777;
+
+/// A listing under way.
+#[derive(Debug)]
+pub(super) struct Entries {
+    directory: Arc<OwnedFd>,
+    path: String,
+    buffer: Vec<MaybeUninit<u8>>,
+    ready: VecDeque<DirectoryEntry>,
+    ended: bool,
+}
+
+impl Entries {
+    /// Takes a batch from the kernel and keeps what is served of it.
+    fn fill(&mut self, confine: &mut Confine) -> Result<(), Errno> {
+        let mut batch = RawDir::new(self.directory.as_fd(), &mut self.buffer);
+        loop {
+            let entry = match batch.next() {
+                None => {
+                    self.ended = true;
+                    return Ok(());
+                }
+                Some(Err(Errno::INTR)) => continue,
+                // The directory was removed while it was listed.
+                Some(Err(Errno::NOENT)) => {
+                    self.ended = true;
+                    return Ok(());
+                }
+                Some(entry) => entry?,
+            };
+            confine.counters.saw_entry();
+            let kind = entry.file_type();
+            if let Ok(name) = entry.file_name().to_str()
+                && path::is_segment(name)
+                && let Ok(whole) = confine.join(&self.path, name)
+            {
+                let kind = known(&self.directory, name, kind);
+                let policy = &confine.grant.policy;
+                let verdict = match kind {
+                    FileType::Directory => policy.directory(&whole),
+                    _ => policy.file(&whole),
+                };
+                confine.keep(whole);
+                if verdict == Verdict::Served {
+                    self.ready.push_back(DirectoryEntry {
+                        type_: type_of(kind),
+                        name: name.to_owned(),
+                    });
+                }
+            }
+            if batch.is_buffer_empty() {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// The kind of an entry, also where the file system does not say it in passing.
+fn known(directory: &OwnedFd, name: &str, kind: FileType) -> FileType {
+    if kind != FileType::Unknown {
+        return kind;
+    }
+    Place::of(directory.as_fd(), name)
+        .and_then(|place| place.stat())
+        .map_or(FileType::Unknown, |found| super::descriptor::kind(&found))
+}
+
+impl View<'_> {
+    pub(super) fn list(
+        &mut self,
+        descriptor: &Resource<Descriptor>,
+    ) -> FsResult<Resource<DirectoryEntryStream>> {
+        let node = self.node(descriptor)?;
+        node.directory()?;
+        let path = node.path.clone();
+        // A listing moves the offset of what it reads, so it needs a directory
+        // nobody else is listing: this one if it is held once, or its own.
+        let directory = if Arc::strong_count(&node.file) == 1 {
+            rustix::fs::seek(&node.file, SeekFrom::Start(0)).map_err(fail)?;
+            Arc::clone(&node.file)
+        } else {
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+            let own = resolve::open(&node.file, ".", flags, Mode::empty()).map_err(fail)?;
+            Arc::new(own)
+        };
+        let entries = Entries {
+            directory,
+            path,
+            buffer: vec![MaybeUninit::uninit(); BATCH],
+            ready: VecDeque::new(),
+            ended: false,
+        };
+        let resource = self
+            .table
+            .push(entries)
+            .map_err(|_| ErrorCode::InsufficientMemory)?;
+        Ok(Resource::new_own(resource.rep()))
+    }
+
+    pub(super) fn next_entry(
+        &mut self,
+        stream: &Resource<DirectoryEntryStream>,
+    ) -> FsResult<Option<DirectoryEntry>> {
+        let entries = self
+            .table
+            .get_mut(&Resource::<Entries>::new_borrow(stream.rep()))
+            .map_err(|_| ErrorCode::BadDescriptor)?;
+        while entries.ready.is_empty() && !entries.ended {
+            entries.fill(self.confine).map_err(fail)?;
+        }
+        Ok(entries.ready.pop_front())
+    }
+
+    pub(super) fn close_list(&mut self, stream: &Resource<DirectoryEntryStream>) {
+        // A handle that is not there has nothing to close.
+        let _ = self
+            .table
+            .delete(Resource::<Entries>::new_own(stream.rep()));
+    }
+
+    pub(super) fn make_directory(
+        &mut self,
+        descriptor: &Resource<Descriptor>,
+        below: &str,
+    ) -> FsResult<()> {
+        self.node(descriptor)?.mutable()?;
+        let Target { whole, base } = self.target(descriptor, below)?;
+        let verdict = self.confine.grant.policy.directory(&whole);
+        self.confine.keep(whole);
+        refuse(verdict)?;
+        let place = Place::of(base.as_fd(), below).map_err(fail)?;
+        let mode = Mode::from_raw_mode(0o777);
+        rustix::fs::mkdirat(place.directory(), place.name, mode).map_err(fail)
+    }
+
+    pub(super) fn remove_directory(
+        &mut self,
+        descriptor: &Resource<Descriptor>,
+        below: &str,
+    ) -> FsResult<()> {
+        self.node(descriptor)?.mutable()?;
+        let Target { whole, base } = self.target(descriptor, below)?;
+        let verdict = self.confine.grant.policy.directory(&whole);
+        self.confine.keep(whole);
+        refuse(verdict)?;
+        let place = Place::of(base.as_fd(), below).map_err(fail)?;
+        rustix::fs::unlinkat(place.directory(), place.name, AtFlags::REMOVEDIR).map_err(fail)
+    }
+
+    /// Removes the entry itself: of a link the link, never what it points to.
+    pub(super) fn unlink(
+        &mut self,
+        descriptor: &Resource<Descriptor>,
+        below: &str,
+    ) -> FsResult<()> {
+        self.node(descriptor)?.mutable()?;
+        let Target { whole, base } = self.target(descriptor, below)?;
+        let verdict = if is_temporary(&whole) {
+            Verdict::Served
+        } else {
+            self.confine.grant.policy.file(&whole)
+        };
+        self.confine.keep(whole);
+        refuse(verdict)?;
+        let place = Place::of(base.as_fd(), below).map_err(fail)?;
+        rustix::fs::unlinkat(place.directory(), place.name, AtFlags::empty()).map_err(fail)
+    }
+
+    /// Puts a temporary in a file's place. Nothing else is ever renamed: a
+    /// rename of what is served could carry it to where it is not.
+    pub(super) fn replace(
+        &mut self,
+        from: &Resource<Descriptor>,
+        temporary: &str,
+        to: &Resource<Descriptor>,
+        below: &str,
+    ) -> FsResult<()> {
+        self.node(from)?.mutable()?;
+        self.node(to)?.mutable()?;
+        let source = self.target(from, temporary)?;
+        if !is_temporary(&source.whole) {
+            return Err(ErrorCode::Unsupported.into());
+        }
+        let target = self.target(to, below)?;
+        refuse(self.confine.grant.policy.file(&target.whole))?;
+        let old = Place::of(source.base.as_fd(), temporary).map_err(fail)?;
+        let new = Place::of(target.base.as_fd(), below).map_err(fail)?;
+        match new.stat() {
+            Err(Errno::NOENT) => {}
+            Err(errno) => return Err(fail(errno)),
+            Ok(found) if kind(&found) == FileType::RegularFile => {
+                keep_mode(&old, u32::from(found.stx_mode)).map_err(fail)?;
+            }
+            Ok(found) if kind(&found) == FileType::Directory => {
+                return Err(ErrorCode::IsDirectory.into());
+            }
+            // A link, a pipe, a socket or a device is not there to be replaced.
+            Ok(_) => return Err(ErrorCode::NoEntry.into()),
+        }
+        rustix::fs::renameat(old.directory(), old.name, new.directory(), new.name)
+            .map_err(|errno| code(errno).into())
+    }
+}
+
+/// Whether a path's last name is one of a temporary.
+pub(super) fn is_temporary(whole: &str) -> bool {
+    is_reserved(whole.rsplit('/').next().unwrap_or(whole))
+}
+
+/// Gives the temporary the mode of the file it is about to replace.
+fn keep_mode(temporary: &Place<'_>, mode: u32) -> Result<(), Errno> {
+    let flags = OFlags::WRONLY;
+    let file = resolve::open(temporary.directory(), temporary.name, flags, Mode::empty())?;
+    rustix::fs::fchmod(&file, Mode::from_raw_mode(mode & KEPT_MODE))
+}

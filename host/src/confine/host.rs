@@ -1,0 +1,210 @@
+//! The generated traits of `wasi:filesystem`, one line an operation: which of
+//! this module's functions answers it. What the product does not need stands
+//! in `unused` and says no.
+
+use std::sync::Arc;
+
+use wasmtime::component::Resource;
+use wasmtime_wasi::p2::bindings::filesystem::preopens;
+use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
+use wasmtime_wasi::p2::bindings::sync::filesystem::types::{
+    self, Advice, Descriptor, DescriptorFlags, DescriptorStat, DescriptorType, DirectoryEntry,
+    DirectoryEntryStream, Filesize, MetadataHashValue, NewTimestamp, OpenFlags, PathFlags,
+};
+use wasmtime_wasi::p2::bindings::sync::io::streams::{self, InputStream, OutputStream};
+use wasmtime_wasi::p2::{FsError, FsResult};
+
+use super::descriptor::{Node, describe, fingerprint, kind, type_of};
+use super::{View, unused};
+
+impl preopens::Host for View<'_> {
+    fn get_directories(&mut self) -> wasmtime::Result<Vec<(Resource<Descriptor>, String)>> {
+        let grant = &self.confine.grant;
+        let mut rights = DescriptorFlags::READ;
+        if grant.writable {
+            rights |= DescriptorFlags::MUTATE_DIRECTORY;
+        }
+        let root = Node {
+            file: Arc::clone(&grant.root),
+            path: String::new(),
+            is_directory: true,
+            rights,
+            temporary: None,
+        };
+        let root = self.table.push(root)?;
+        Ok(vec![(Resource::new_own(root.rep()), "/".to_owned())])
+    }
+}
+
+impl types::Host for View<'_> {
+    fn convert_error_code(&mut self, error: FsError) -> wasmtime::Result<types::ErrorCode> {
+        error.downcast().map(|code: ErrorCode| code.into())
+    }
+
+    fn filesystem_error_code(
+        &mut self,
+        _: Resource<streams::Error>,
+    ) -> wasmtime::Result<Option<types::ErrorCode>> {
+        // No stream of a file is ever handed out, so no error is one's.
+        Ok(None)
+    }
+}
+
+type Fd = Resource<Descriptor>;
+
+impl types::HostDescriptor for View<'_> {
+    fn open_at(
+        &mut self,
+        directory: Fd,
+        _: PathFlags,
+        path: String,
+        open: OpenFlags,
+        rights: DescriptorFlags,
+    ) -> FsResult<Fd> {
+        self.open_below(&directory, &path, open, rights)
+    }
+
+    fn read(&mut self, file: Fd, length: Filesize, offset: Filesize) -> FsResult<(Vec<u8>, bool)> {
+        self.read_at(&file, length, offset)
+    }
+
+    fn write(&mut self, file: Fd, bytes: Vec<u8>, offset: Filesize) -> FsResult<Filesize> {
+        self.write_at(&file, &bytes, offset)
+    }
+
+    fn sync(&mut self, descriptor: Fd) -> FsResult<()> {
+        self.flush(&descriptor)
+    }
+
+    fn sync_data(&mut self, descriptor: Fd) -> FsResult<()> {
+        self.flush(&descriptor)
+    }
+
+    fn read_directory(&mut self, directory: Fd) -> FsResult<Resource<DirectoryEntryStream>> {
+        self.list(&directory)
+    }
+
+    fn create_directory_at(&mut self, directory: Fd, path: String) -> FsResult<()> {
+        self.make_directory(&directory, &path)
+    }
+
+    fn remove_directory_at(&mut self, directory: Fd, path: String) -> FsResult<()> {
+        self.remove_directory(&directory, &path)
+    }
+
+    fn unlink_file_at(&mut self, directory: Fd, path: String) -> FsResult<()> {
+        self.unlink(&directory, &path)
+    }
+
+    fn rename_at(&mut self, from: Fd, old: String, to: Fd, new: String) -> FsResult<()> {
+        self.replace(&from, &old, &to, &new)
+    }
+
+    fn get_flags(&mut self, descriptor: Fd) -> FsResult<DescriptorFlags> {
+        Ok(self.node(&descriptor)?.rights)
+    }
+
+    fn get_type(&mut self, descriptor: Fd) -> FsResult<DescriptorType> {
+        let found = self.stat_open(&descriptor)?;
+        Ok(type_of(kind(&found)))
+    }
+
+    fn stat(&mut self, descriptor: Fd) -> FsResult<DescriptorStat> {
+        self.stat_open(&descriptor).map(|found| describe(&found))
+    }
+
+    fn stat_at(&mut self, directory: Fd, _: PathFlags, path: String) -> FsResult<DescriptorStat> {
+        self.stat_below(&directory, &path)
+            .map(|found| describe(&found))
+    }
+
+    fn metadata_hash(&mut self, descriptor: Fd) -> FsResult<MetadataHashValue> {
+        self.stat_open(&descriptor).map(|found| fingerprint(&found))
+    }
+
+    fn metadata_hash_at(
+        &mut self,
+        directory: Fd,
+        _: PathFlags,
+        path: String,
+    ) -> FsResult<MetadataHashValue> {
+        self.stat_below(&directory, &path)
+            .map(|found| fingerprint(&found))
+    }
+
+    fn is_same_object(&mut self, one: Fd, other: Fd) -> wasmtime::Result<bool> {
+        let (Ok(one), Ok(other)) = (self.stat_open(&one), self.stat_open(&other)) else {
+            return Ok(false);
+        };
+        let identity =
+            |found: &rustix::fs::Statx| (found.stx_dev_major, found.stx_dev_minor, found.stx_ino);
+        Ok(identity(&one) == identity(&other))
+    }
+
+    fn advise(&mut self, _: Fd, _: Filesize, _: Filesize, _: Advice) -> FsResult<()> {
+        unused::unsupported()
+    }
+
+    fn set_size(&mut self, _: Fd, _: Filesize) -> FsResult<()> {
+        unused::unsupported()
+    }
+
+    fn set_times(&mut self, _: Fd, _: NewTimestamp, _: NewTimestamp) -> FsResult<()> {
+        unused::unsupported()
+    }
+
+    fn set_times_at(
+        &mut self,
+        _: Fd,
+        _: PathFlags,
+        _: String,
+        _: NewTimestamp,
+        _: NewTimestamp,
+    ) -> FsResult<()> {
+        unused::unsupported()
+    }
+
+    fn link_at(&mut self, _: Fd, _: PathFlags, _: String, _: Fd, _: String) -> FsResult<()> {
+        unused::not_permitted()
+    }
+
+    fn symlink_at(&mut self, _: Fd, _: String, _: String) -> FsResult<()> {
+        unused::not_permitted()
+    }
+
+    fn readlink_at(&mut self, _: Fd, _: String) -> FsResult<String> {
+        unused::not_permitted()
+    }
+
+    fn read_via_stream(&mut self, _: Fd, _: Filesize) -> FsResult<Resource<InputStream>> {
+        unused::unsupported()
+    }
+
+    fn write_via_stream(&mut self, _: Fd, _: Filesize) -> FsResult<Resource<OutputStream>> {
+        unused::unsupported()
+    }
+
+    fn append_via_stream(&mut self, _: Fd) -> FsResult<Resource<OutputStream>> {
+        unused::unsupported()
+    }
+
+    fn drop(&mut self, descriptor: Fd) -> wasmtime::Result<()> {
+        self.table
+            .delete(Resource::<Node>::new_own(descriptor.rep()))?;
+        Ok(())
+    }
+}
+
+impl types::HostDirectoryEntryStream for View<'_> {
+    fn read_directory_entry(
+        &mut self,
+        stream: Resource<DirectoryEntryStream>,
+    ) -> FsResult<Option<DirectoryEntry>> {
+        self.next_entry(&stream)
+    }
+
+    fn drop(&mut self, stream: Resource<DirectoryEntryStream>) -> wasmtime::Result<()> {
+        self.close_list(&stream);
+        Ok(())
+    }
+}

@@ -1,0 +1,96 @@
+//! `wasi:filesystem` as this project grants it, in place of the library's own:
+//! no link is followed at any component, only regular files and directories
+//! are opened, and only what the policy serves exists. It knows neither tools
+//! nor the protocol; whatever a component asks for passes through here.
+
+mod descriptor;
+mod directory;
+mod errno;
+mod host;
+mod open;
+mod resolve;
+mod unused;
+
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use preopen_contract::policy::Policy;
+use wasmtime::component::{HasData, Linker, ResourceTable};
+use wasmtime_wasi::p2::bindings::filesystem::preopens;
+use wasmtime_wasi::p2::bindings::sync::filesystem::types;
+
+/// One directory and what may be done below it: all that a component gets.
+#[derive(Debug)]
+pub(crate) struct Grant {
+    /// The root, opened once and pinned: renaming it changes nothing.
+    pub(crate) root: Arc<OwnedFd>,
+    /// What is served below it.
+    pub(crate) policy: Policy,
+    /// Whether anything below it may be changed at all.
+    pub(crate) writable: bool,
+}
+
+/// What passed through on behalf of one call.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    entries: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl Counters {
+    fn saw_entry(&self) {
+        self.entries.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn moved(&self, bytes: usize) {
+        self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+}
+
+/// The state of one instance.
+#[derive(Debug)]
+pub(crate) struct Confine {
+    grant: Arc<Grant>,
+    counters: Arc<Counters>,
+    /// Where paths are joined, so that most operations allocate nothing.
+    scratch: String,
+}
+
+impl Confine {
+    pub(crate) fn new(grant: Arc<Grant>, counters: Arc<Counters>) -> Self {
+        Self {
+            grant,
+            counters,
+            scratch: String::new(),
+        }
+    }
+}
+
+/// The state of one instance together with its handles.
+pub(crate) struct View<'a> {
+    pub(crate) confine: &'a mut Confine,
+    pub(crate) table: &'a mut ResourceTable,
+}
+
+struct Lend;
+
+impl HasData for Lend {
+    type Data<'a> = View<'a>;
+}
+
+/// Links `wasi:filesystem/types`.
+pub(crate) fn link_types<T: 'static>(
+    linker: &mut Linker<T>,
+    view: fn(&mut T) -> View<'_>,
+) -> wasmtime::Result<()> {
+    types::add_to_linker::<T, Lend>(linker, view)
+}
+
+/// Links `wasi:filesystem/preopens`.
+pub(crate) fn link_preopens<T: 'static>(
+    linker: &mut Linker<T>,
+    view: fn(&mut T) -> View<'_>,
+) -> wasmtime::Result<()> {
+    preopens::add_to_linker::<T, Lend>(linker, view)
+}

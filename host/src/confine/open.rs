@@ -1,0 +1,199 @@
+//! How a path becomes a descriptor. The policy is asked first, by the path
+//! alone; then the kernel opens; then the open descriptor itself says what it
+//! is. Only what the product needs is possible: reading and writing a regular
+//! file, entering a directory, and making a new file that was not there.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+
+use preopen_contract::policy::{Verdict, is_reserved};
+use rustix::fs::{FileType, FlockOperation, Mode, OFlags, flock};
+use rustix::io::Errno;
+use wasmtime::component::Resource;
+use wasmtime_wasi::p2::FsResult;
+use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
+use wasmtime_wasi::p2::bindings::sync::filesystem::types::{
+    Descriptor, DescriptorFlags, OpenFlags,
+};
+
+use super::descriptor::{Node, Target, Temporary, kind};
+use super::directory::is_temporary;
+use super::errno::{code, refuse};
+use super::{Grant, View, resolve};
+
+/// Mode of a new file: the user's own until the user says otherwise.
+const NEW_FILE: u32 = 0o600;
+
+impl Grant {
+    /// What holds for `whole` when it is opened as a file. A temporary is
+    /// only ever made, next to files that are served; it is never found.
+    fn judge_file(&self, whole: &str, makes: bool) -> Result<(), ErrorCode> {
+        let (parent, name) = whole.rsplit_once('/').unwrap_or(("", whole));
+        if makes && is_reserved(name) {
+            return refuse(self.policy.directory(parent));
+        }
+        refuse(self.policy.file(whole))
+    }
+}
+
+impl View<'_> {
+    pub(super) fn open_below(
+        &mut self,
+        descriptor: &Resource<Descriptor>,
+        below: &str,
+        open: OpenFlags,
+        rights: DescriptorFlags,
+    ) -> FsResult<Resource<Descriptor>> {
+        let node = if open.contains(OpenFlags::DIRECTORY) {
+            self.open_directory(descriptor, below, open, rights)?
+        } else {
+            self.open_file(descriptor, below, open, rights)?
+        };
+        self.push(node)
+    }
+
+    fn open_directory(
+        &mut self,
+        descriptor: &Resource<Descriptor>,
+        below: &str,
+        open: OpenFlags,
+        rights: DescriptorFlags,
+    ) -> Result<Node, ErrorCode> {
+        let mutate = rights.contains(DescriptorFlags::MUTATE_DIRECTORY);
+        let known = DescriptorFlags::READ | DescriptorFlags::MUTATE_DIRECTORY;
+        let supported = open == OpenFlags::DIRECTORY
+            && rights.contains(DescriptorFlags::READ)
+            && known.contains(rights);
+        if !supported {
+            return Err(ErrorCode::Unsupported);
+        }
+        let from = self.node(descriptor)?;
+        from.directory()?;
+        if mutate {
+            from.mutable()?;
+        }
+        // WASI has no other way to open a directory that is open already.
+        let (path, base, name) = if below == "." {
+            (from.path.clone(), Arc::clone(&from.file), ".")
+        } else {
+            let Target { whole, base } = self.target(descriptor, below)?;
+            (whole, base, below)
+        };
+        refuse(self.confine.grant.policy.directory(&path))?;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+        let file = match resolve::open(&base, name, flags, Mode::empty()) {
+            // Served as a directory, there as a file: said only if the file is served.
+            Err(Errno::NOTDIR) => {
+                let served = self.confine.grant.policy.file(&path) == Verdict::Served;
+                return Err(if served && is_regular(&base, name) {
+                    ErrorCode::NotDirectory
+                } else {
+                    ErrorCode::NoEntry
+                });
+            }
+            result => result.map_err(code)?,
+        };
+        Ok(Node {
+            file: Arc::new(file),
+            path,
+            is_directory: true,
+            rights,
+            temporary: None,
+        })
+    }
+
+    fn open_file(
+        &mut self,
+        descriptor: &Resource<Descriptor>,
+        below: &str,
+        open: OpenFlags,
+        rights: DescriptorFlags,
+    ) -> Result<Node, ErrorCode> {
+        let makes = open.contains(OpenFlags::CREATE);
+        let read = rights.contains(DescriptorFlags::READ);
+        let write = rights.contains(DescriptorFlags::WRITE);
+        // Truncating and making-or-opening are how files get torn or lost.
+        let known = DescriptorFlags::READ | DescriptorFlags::WRITE;
+        let supported = (open == OpenFlags::empty()
+            || open == OpenFlags::CREATE | OpenFlags::EXCLUSIVE)
+            && known.contains(rights)
+            && (read || write)
+            && (write || !makes);
+        if !supported {
+            return Err(ErrorCode::Unsupported);
+        }
+        if write {
+            self.node(descriptor)?.mutable()?;
+        }
+        let Target { whole, base } = self.target(descriptor, below)?;
+        self.confine.grant.judge_file(&whole, makes)?;
+        let access = match (read, write) {
+            (true, true) => OFlags::RDWR,
+            (false, true) => OFlags::WRONLY,
+            _ => OFlags::RDONLY,
+        };
+        let result = if makes {
+            resolve::open(
+                &base,
+                below,
+                access | OFlags::CREATE | OFlags::EXCL,
+                Mode::from_raw_mode(NEW_FILE),
+            )
+            .and_then(|file| hold(file, below))
+        } else {
+            resolve::open(&base, below, access, Mode::empty()).and_then(regular)
+        };
+        match result {
+            Ok(file) => Ok(Node {
+                file: Arc::new(file),
+                temporary: is_temporary(&whole).then(|| Temporary {
+                    base,
+                    name: below.to_owned(),
+                }),
+                path: whole,
+                is_directory: false,
+                rights,
+            }),
+            // Served as a file, there as a directory: said only if that is served.
+            Err(Errno::ISDIR) if self.confine.grant.policy.directory(&whole) != Verdict::Served => {
+                Err(ErrorCode::NoEntry)
+            }
+            // Below a file there is nothing.
+            Err(Errno::NOTDIR) => Err(ErrorCode::NoEntry),
+            Err(errno) => Err(code(errno)),
+        }
+    }
+}
+
+/// The file, if it is a regular one.
+fn regular(file: OwnedFd) -> Result<OwnedFd, Errno> {
+    match kind(&resolve::stat(&file)?) {
+        FileType::RegularFile => Ok(file),
+        FileType::Directory => Err(Errno::ISDIR),
+        _ => Err(Errno::NOENT),
+    }
+}
+
+fn is_regular(base: impl AsFd, below: &str) -> bool {
+    resolve::open(base, below, OFlags::PATH, Mode::empty())
+        .and_then(regular)
+        .is_ok()
+}
+
+/// Locks a temporary for as long as it is open: one that nobody holds is left
+/// over from a process that died, and the next start removes it.
+fn hold(file: OwnedFd, below: &str) -> Result<OwnedFd, Errno> {
+    if !is_temporary(below) {
+        return Ok(file);
+    }
+    match flock(&file, FlockOperation::LockExclusive) {
+        // File systems without locks have no sweeping either.
+        Ok(()) | Err(Errno::NOLCK | Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => {}
+        Err(errno) => return Err(errno),
+    }
+    if resolve::stat(&file)?.stx_nlink == 0 {
+        // Swept between its making and its locking.
+        return Err(Errno::AGAIN);
+    }
+    Ok(file)
+}

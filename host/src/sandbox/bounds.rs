@@ -1,0 +1,134 @@
+//! The bounds of one call: its time, its memory, and whether somebody wants it
+//! stopped. They are enforced from outside; the component cannot look away.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::{Duration, Instant};
+
+use wasmtime::ResourceLimiter;
+
+use crate::confine::Counters;
+
+/// The most elements a table of the component may have; it uses one for its
+/// functions and never grows it.
+const MAX_TABLE_ELEMENTS: usize = 20_000;
+
+/// Why a call was stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Interruption {
+    /// It ran past its time.
+    TimedOut = 1,
+    /// Somebody asked for it.
+    Cancelled = 2,
+}
+
+/// The handle on a call, shared by who runs it and who may stop it.
+#[derive(Clone, Debug)]
+pub(crate) struct Control {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    deadline: Instant,
+    interruption: AtomicU8,
+    counters: Arc<Counters>,
+}
+
+impl Control {
+    /// A call that may take `timeout` milliseconds from now.
+    pub(crate) fn new(timeout: u64) -> Self {
+        Self {
+            shared: Arc::new(Shared {
+                deadline: Instant::now() + Duration::from_millis(timeout),
+                interruption: AtomicU8::new(0),
+                counters: Arc::default(),
+            }),
+        }
+    }
+
+    /// Asks for the call to be stopped; it is within a tick of the clock.
+    pub(crate) fn cancel(&self) {
+        self.interrupt(Interruption::Cancelled);
+    }
+
+    /// Why the call was stopped, if it was.
+    pub(crate) fn interruption(&self) -> Option<Interruption> {
+        match self.shared.interruption.load(Ordering::Acquire) {
+            1 => Some(Interruption::TimedOut),
+            2 => Some(Interruption::Cancelled),
+            _ => None,
+        }
+    }
+
+    /// Whether the call has to stop now.
+    pub(super) fn check(&self) -> Option<Interruption> {
+        if self.interruption().is_none() && Instant::now() >= self.shared.deadline {
+            self.interrupt(Interruption::TimedOut);
+        }
+        self.interruption()
+    }
+
+    pub(super) fn counters(&self) -> &Arc<Counters> {
+        &self.shared.counters
+    }
+
+    /// The first reason stays.
+    fn interrupt(&self, why: Interruption) {
+        let _ = self.shared.interruption.compare_exchange(
+            0,
+            why as u8,
+            Ordering::AcqRel,
+            Ordering::Acquire,
+        );
+    }
+}
+
+/// The memory of one instance, all its linear memories together.
+#[derive(Debug)]
+pub(super) struct Memory {
+    limit: usize,
+    used: usize,
+    ran_out: bool,
+}
+
+impl Memory {
+    pub(super) fn new(limit: u64) -> Self {
+        Self {
+            limit: usize::try_from(limit).unwrap_or(usize::MAX),
+            used: 0,
+            ran_out: false,
+        }
+    }
+
+    /// Whether more was asked for than there may be.
+    pub(super) fn ran_out(&self) -> bool {
+        self.ran_out
+    }
+}
+
+impl ResourceLimiter for Memory {
+    fn memory_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        let used = self.used + desired.saturating_sub(current);
+        if used > self.limit || maximum.is_some_and(|maximum| desired > maximum) {
+            self.ran_out = true;
+            return Ok(false);
+        }
+        self.used = used;
+        Ok(true)
+    }
+
+    fn table_growing(
+        &mut self,
+        _: usize,
+        desired: usize,
+        _: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        Ok(desired <= MAX_TABLE_ELEMENTS)
+    }
+}

@@ -1,0 +1,23 @@
+//! The component as the build left it: as it is, for other hosts, and as
+//! machine code for this one. The only unsafe code of the project.
+
+#![allow(unsafe_code)]
+
+use wasmtime::Engine;
+use wasmtime::component::Component;
+
+/// The portable component.
+pub(crate) static COMPONENT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/guest.wasm"));
+
+/// The same, compiled for this machine's kind of processor.
+static CODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/guest.cwasm"));
+
+/// Loads the component. The engine checks that the code was made by the same
+/// version under the same settings, for a processor like this one.
+pub(super) fn load(engine: &Engine) -> wasmtime::Result<Component> {
+    // SAFETY: `deserialize` runs what it is given, so the bytes must come from
+    // `Engine::precompile_component` and be unchanged. These were written by
+    // this package's own build script with that function and are part of the
+    // executable: nobody can change them who could not change the program.
+    unsafe { Component::deserialize(engine, CODE) }
+}

@@ -1,0 +1,101 @@
+//! The engine with room for a number of instances prepared in advance, and who
+//! waits for one. Room is address space, not memory: what an instance does not
+//! touch costs nothing.
+
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use preopen_contract::limits::Limits;
+use wasmtime::{Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
+
+use super::SandboxError;
+use crate::engine;
+
+/// Core modules, memories and tables a component may consist of; ours has one
+/// module of its own and small ones around it.
+const PER_COMPONENT: u32 = 8;
+
+/// Memory that an instance's slot keeps between calls, in bytes: what a short
+/// call uses, so that it need not be handed back to the system and taken again.
+const KEEP: usize = 256 << 10;
+
+/// An engine with room for `calls` instances, or for fewer.
+pub(super) fn engine(calls: usize, limits: &Limits) -> Result<(Engine, usize), SandboxError> {
+    for calls in [calls, 1] {
+        let mut config = engine::config();
+        config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool(calls, limits)));
+        if let Ok(engine) = Engine::new(&config) {
+            return Ok((engine, calls));
+        }
+    }
+    Err(SandboxError::AddressSpace)
+}
+
+fn pool(calls: usize, limits: &Limits) -> PoolingAllocationConfig {
+    let instances = u32::try_from(calls).unwrap_or(u32::MAX);
+    let parts = instances.saturating_mul(PER_COMPONENT);
+    let mut pool = PoolingAllocationConfig::default();
+    pool.total_component_instances(instances)
+        .total_core_instances(parts)
+        .total_memories(instances)
+        .total_tables(parts)
+        .max_memories_per_component(1)
+        .max_tables_per_component(PER_COMPONENT)
+        .max_core_instances_per_component(PER_COMPONENT)
+        .max_memory_size(usize::try_from(limits.max_call_memory).unwrap_or(usize::MAX))
+        .linear_memory_keep_resident(KEEP)
+        .table_keep_resident(KEEP)
+        .max_unused_warm_slots(instances);
+    pool
+}
+
+/// Who may have an instance now.
+pub(super) struct Slots {
+    count: usize,
+    free: Mutex<usize>,
+    freed: Condvar,
+}
+
+/// The right to one instance.
+pub(super) struct Slot<'a>(&'a Slots);
+
+impl Slots {
+    pub(super) fn new(count: usize) -> Self {
+        Self {
+            count,
+            free: Mutex::new(count),
+            freed: Condvar::new(),
+        }
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Waits until an instance may be had.
+    pub(super) fn take(&self) -> Slot<'_> {
+        let free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut free = self
+            .freed
+            .wait_while(free, |free| *free == 0)
+            .unwrap_or_else(PoisonError::into_inner);
+        *free -= 1;
+        Slot(self)
+    }
+
+    /// Waits until nobody has an instance, but no longer than `patience`.
+    pub(super) fn wait_for_all(&self, patience: Duration) {
+        let free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = self
+            .freed
+            .wait_timeout_while(free, patience, |free| *free < self.count);
+    }
+}
+
+impl Drop for Slot<'_> {
+    fn drop(&mut self) {
+        let slots = self.0;
+        *slots.free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        slots.freed.notify_all();
+    }
+}

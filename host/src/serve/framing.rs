@@ -1,0 +1,138 @@
+//! Lines out of a byte stream, in bounded memory: a line past the limit is
+//! thrown away as it comes, and the stream goes on behind it. It knows nothing
+//! of what a line says.
+
+use std::io::{self, BufRead, BufReader, Read};
+
+/// Bytes taken from the stream at a time.
+const CHUNK: usize = 64 << 10;
+
+/// What comes next in the stream.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Frame {
+    /// A line without its LF; the last one need not have had one.
+    Line(Vec<u8>),
+    /// A line that was too long; nothing of it is kept.
+    TooLong,
+    /// There is nothing more.
+    End,
+}
+
+/// Takes a stream apart.
+pub(super) struct Frames<R> {
+    reader: BufReader<R>,
+    limit: usize,
+}
+
+impl<R: Read> Frames<R> {
+    /// Lines of at most `limit` bytes.
+    pub(super) fn new(reader: R, limit: u64) -> Self {
+        Self {
+            reader: BufReader::with_capacity(CHUNK, reader),
+            limit: usize::try_from(limit).unwrap_or(usize::MAX),
+        }
+    }
+
+    /// Waits for the next line.
+    pub(super) fn next(&mut self) -> io::Result<Frame> {
+        let mut line = Vec::new();
+        let mut too_long = false;
+        loop {
+            let chunk = match self.reader.fill_buf() {
+                Ok(chunk) => chunk,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            if chunk.is_empty() {
+                return Ok(if too_long {
+                    Frame::TooLong
+                } else if line.is_empty() {
+                    Frame::End
+                } else {
+                    Frame::Line(line)
+                });
+            }
+            let end = memchr::memchr(b'\n', chunk);
+            let part = &chunk[..end.unwrap_or(chunk.len())];
+            if !too_long && line.len() + part.len() > self.limit {
+                too_long = true;
+                line = Vec::new();
+            }
+            if !too_long {
+                line.extend_from_slice(part);
+            }
+            let taken = part.len() + usize::from(end.is_some());
+            self.reader.consume(taken);
+            if end.is_some() {
+                return Ok(if too_long {
+                    Frame::TooLong
+                } else {
+                    Frame::Line(line)
+                });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{self, Read};
+
+    use super::{Frame, Frames};
+
+    /// Hands out its bytes one at a time, interrupted every time.
+    struct Drip<'a>(&'a [u8], bool);
+
+    impl Read for Drip<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            self.1 = !self.1;
+            if self.1 {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            let (Some((&byte, rest)), Some(place)) = (self.0.split_first(), buffer.first_mut())
+            else {
+                return Ok(0);
+            };
+            (*place, self.0) = (byte, rest);
+            Ok(1)
+        }
+    }
+
+    fn all(input: impl Read, limit: u64) -> Vec<Frame> {
+        let mut frames = Frames::new(input, limit);
+        let mut seen = Vec::new();
+        loop {
+            match frames.next().expect("no error") {
+                Frame::End => return seen,
+                frame => seen.push(frame),
+            }
+        }
+    }
+
+    fn line(text: &str) -> Frame {
+        Frame::Line(text.as_bytes().to_vec())
+    }
+
+    #[test]
+    fn lines_come_whole_however_they_are_cut() {
+        let input = b"one\n\ntwo\nlast";
+        let expected = [line("one"), line(""), line("two"), line("last")];
+        assert_eq!(all(&input[..], 100), expected);
+        assert_eq!(all(Drip(input, false), 100), expected);
+    }
+
+    #[test]
+    fn a_line_past_the_limit_is_dropped_and_the_next_one_read() {
+        let input = b"12345\n123456\n12345\n1234567";
+        let expected = [line("12345"), Frame::TooLong, line("12345"), Frame::TooLong];
+        assert_eq!(all(&input[..], 5), expected);
+        assert_eq!(all(Drip(input, false), 5), expected);
+    }
+
+    #[test]
+    fn nothing_of_a_long_line_is_kept() {
+        let mut frames = Frames::new(io::repeat(b'x').take(1 << 28), 1 << 10);
+        assert_eq!(frames.next().expect("no error"), Frame::TooLong);
+        assert_eq!(frames.next().expect("no error"), Frame::End);
+    }
+}

@@ -1,0 +1,133 @@
+//! The lines on their way out. One thread at a time writes, whole lines and in
+//! the order they came; whoever has a line and finds nobody writing does it.
+//! The reader never writes: a client that sends before it reads must not stop it.
+
+use std::collections::VecDeque;
+use std::io::{self, Write};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// Bytes waiting to be written past which a worker waits with its next answer.
+const FULL: usize = 1 << 20;
+
+/// Where answers go.
+pub(super) struct Output<W> {
+    writer: Mutex<W>,
+    waiting: Mutex<Waiting>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Waiting {
+    lines: VecDeque<String>,
+    bytes: usize,
+    busy: bool,
+    closed: bool,
+    broken: bool,
+}
+
+impl<W: Write> Output<W> {
+    pub(super) fn new(writer: W) -> Self {
+        Self {
+            writer: Mutex::new(writer),
+            waiting: Mutex::default(),
+            changed: Condvar::new(),
+        }
+    }
+
+    /// Leaves a line to the thread in [`Output::run`]; never waits.
+    pub(super) fn leave(&self, line: String) {
+        let mut waiting = self.lock();
+        waiting.push(line);
+        self.changed.notify_all();
+    }
+
+    /// Writes a line, or leaves it to the thread that is writing already.
+    pub(super) fn write(&self, line: String) {
+        let mut waiting = self.lock();
+        while waiting.busy && waiting.bytes > FULL && !waiting.broken {
+            waiting = self.wait(waiting);
+        }
+        waiting.push(line);
+        if !waiting.busy {
+            drop(self.drain(waiting));
+        }
+    }
+
+    /// Writes what is left to it until [`Output::close`], or until the other
+    /// side is gone.
+    pub(super) fn run(&self) {
+        let mut waiting = self.lock();
+        loop {
+            if !waiting.busy && !waiting.lines.is_empty() {
+                waiting = self.drain(waiting);
+            } else if waiting.closed || waiting.broken {
+                return;
+            } else {
+                waiting = self.wait(waiting);
+            }
+        }
+    }
+
+    /// Ends [`Output::run`] once everything is written.
+    pub(super) fn close(&self) {
+        self.lock().closed = true;
+        self.changed.notify_all();
+    }
+
+    /// Whether the other side is gone.
+    pub(super) fn is_broken(&self) -> bool {
+        self.lock().broken
+    }
+
+    /// Waits until no more than `bytes` wait to be written, or the other side
+    /// is gone.
+    pub(super) fn wait_below(&self, bytes: usize) {
+        let mut waiting = self.lock();
+        while waiting.bytes > bytes && !waiting.broken {
+            waiting = self.wait(waiting);
+        }
+    }
+
+    /// Writes until nothing waits. The lock is not held meanwhile.
+    fn drain<'a>(&'a self, mut waiting: MutexGuard<'a, Waiting>) -> MutexGuard<'a, Waiting> {
+        waiting.busy = true;
+        while let Some(line) = waiting.lines.pop_front() {
+            let broken = waiting.broken;
+            drop(waiting);
+            let result = if broken {
+                Ok(())
+            } else {
+                self.put(line.as_bytes())
+            };
+            waiting = self.lock();
+            waiting.bytes -= line.len();
+            waiting.broken |= result.is_err();
+            self.changed.notify_all();
+        }
+        waiting.busy = false;
+        waiting
+    }
+
+    fn put(&self, line: &[u8]) -> io::Result<()> {
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        writer.write_all(line)?;
+        writer.flush()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'a>(&self, waiting: MutexGuard<'a, Waiting>) -> MutexGuard<'a, Waiting> {
+        self.changed
+            .wait(waiting)
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Waiting {
+    fn push(&mut self, line: String) {
+        self.bytes += line.len();
+        self.lines.push_back(line);
+    }
+}

@@ -1,0 +1,172 @@
+//! In which order calls run. Calls that only read run side by side; one that
+//! changes something waits for the earlier ones and holds back the later ones,
+//! so what was written is seen by every read that was sent after it. It knows
+//! neither what a call does nor how its answer is written.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use preopen_contract::session::Call;
+
+use crate::sandbox::Control;
+
+/// Calls and bytes of arguments that wait at most; past that the client is not
+/// read from.
+const MAX_CALLS: usize = 4096;
+const MAX_BYTES: usize = 32 << 20;
+
+/// A call that waits for its turn.
+#[derive(Debug)]
+pub(super) struct Job {
+    pub(super) call: Call,
+    /// Whether it may change something.
+    pub(super) changes: bool,
+}
+
+impl Job {
+    fn bytes(&self) -> usize {
+        self.call.arguments.len()
+    }
+}
+
+/// The calls of one connection.
+#[derive(Default)]
+pub(super) struct Scheduler {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    queue: VecDeque<Job>,
+    bytes: usize,
+    running: HashMap<u64, Control>,
+    changing: bool,
+    closed: bool,
+}
+
+impl State {
+    fn has_room(&self) -> bool {
+        self.queue.len() < MAX_CALLS && self.bytes < MAX_BYTES
+    }
+
+    /// The next call, if it may run beside those that do.
+    fn next(&mut self) -> Option<Job> {
+        let first = self.queue.front()?;
+        if self.changing || (first.changes && !self.running.is_empty()) {
+            return None;
+        }
+        let job = self.queue.pop_front()?;
+        self.bytes -= job.bytes();
+        Some(job)
+    }
+
+    fn is_idle(&self) -> bool {
+        self.queue.is_empty() && self.running.is_empty()
+    }
+}
+
+impl Scheduler {
+    /// Puts a call at the end of the line.
+    pub(super) fn push(&self, job: Job) {
+        let mut state = self.lock();
+        state.bytes += job.bytes();
+        state.queue.push_back(job);
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    /// Waits until there is room for another call, or `stop` says not to.
+    pub(super) fn wait_for_room(&self, stop: impl Fn() -> bool) {
+        let mut state = self.lock();
+        while !state.has_room() && !stop() {
+            state = self.wait(state);
+        }
+    }
+
+    /// Wakes up everybody who waits, to look again.
+    pub(super) fn wake(&self) {
+        drop(self.lock());
+        self.changed.notify_all();
+    }
+
+    /// Runs calls, one after the other, until the scheduler is closed and no
+    /// call is left. A call gets its time from when it starts.
+    pub(super) fn work(&self, timeout: u64, run: impl Fn(Job, &Control)) {
+        let mut state = self.lock();
+        loop {
+            if let Some(job) = state.next() {
+                let (serial, changes) = (job.call.ticket.serial(), job.changes);
+                let control = Control::new(timeout);
+                state.running.insert(serial, control.clone());
+                state.changing = changes;
+                drop(state);
+                self.changed.notify_all();
+                run(job, &control);
+                state = self.lock();
+                state.running.remove(&serial);
+                if changes {
+                    state.changing = false;
+                }
+                self.changed.notify_all();
+            } else if state.closed && state.queue.is_empty() {
+                return;
+            } else {
+                state = self.wait(state);
+            }
+        }
+    }
+
+    /// Stops a call: one that runs is interrupted, one that waits is dropped.
+    pub(super) fn cancel(&self, serial: u64) {
+        let mut state = self.lock();
+        if let Some(control) = state.running.get(&serial) {
+            control.cancel();
+        } else if let Some(at) = state
+            .queue
+            .iter()
+            .position(|job| job.call.ticket.serial() == serial)
+            && let Some(job) = state.queue.remove(at)
+        {
+            state.bytes -= job.bytes();
+        }
+        self.changed.notify_all();
+    }
+
+    /// Lets workers go once nothing is left to do. What has not ended after
+    /// `grace` is stopped.
+    pub(super) fn close(&self, grace: Duration) {
+        let deadline = Instant::now() + grace;
+        let mut state = self.lock();
+        state.closed = true;
+        self.changed.notify_all();
+        while !state.is_idle() {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            state = self
+                .changed
+                .wait_timeout(state, left)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+        state.queue.clear();
+        state.bytes = 0;
+        for control in state.running.values() {
+            control.cancel();
+        }
+        self.changed.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        self.changed
+            .wait(state)
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
