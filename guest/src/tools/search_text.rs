@@ -101,11 +101,13 @@ fn call(call: &Call<'_>) -> Result<String, Refusal> {
                 }
             }
             if search.index == 0 && !path.is_root() {
-                return Err(Refusal::Missing);
+                // Nothing served is below it: the same answer as where there is no directory.
+                let asked = call.root.asked_file(&path, &mut call.bounds());
+                return Err(asked.err().unwrap_or(Refusal::Missing));
             }
         }
-        // As a directory the path may be out of reach, and in reach as a file.
-        Err(Refusal::NotDirectory | Refusal::NotServed) => {
+        // No directory, or one out of reach: the path is judged as a file's.
+        Err(Refusal::NotDirectory | Refusal::NotServed | Refusal::Missing) => {
             let file = call.root.asked_file(&path, &mut call.bounds())?;
             let size = file.size().map_err(Refusal::reading)?;
             let limit = search.max_file_bytes;
