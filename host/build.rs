@@ -28,17 +28,30 @@ fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var("OUT_DIR")?);
     let workspace = Path::new(&env::var("CARGO_MANIFEST_DIR")?).join("..");
     for source in SOURCES {
-        println!("cargo::rerun-if-changed={}", workspace.join(source).display());
+        println!(
+            "cargo::rerun-if-changed={}",
+            workspace.join(source).display()
+        );
     }
     // OUT_DIR is TARGET/PROFILE/build/PACKAGE/out.
     let shared = out.ancestors().nth(4).unwrap_or(&out).join("component");
 
     add_target(&workspace)?;
-    let mut guest = cargo(&workspace, "preopen-guest", "component", &shared.join("guest"));
+    let mut guest = cargo(
+        &workspace,
+        "preopen-guest",
+        "component",
+        &shared.join("guest"),
+    );
     guest
-        .args(["--target", TARGET])
+        .args(["--target", TARGET, "--crate-type", "cdylib"])
         .env("RUSTFLAGS", "-Ctarget-feature=+simd128");
-    let mut compiler = cargo(&workspace, "preopen-precompile", "precompile", &shared.join("precompile"));
+    let mut compiler = cargo(
+        &workspace,
+        "preopen-precompile",
+        "precompile",
+        &shared.join("precompile"),
+    );
     let (guest, compiler) = (start(&mut guest)?, start(&mut compiler)?);
     finish(guest, "building the component")?;
     finish(compiler, "building the compiler for the component")?;
@@ -86,7 +99,14 @@ fn cargo(workspace: &Path, package: &str, profile: &str, target: &Path) -> Comma
         }
     }
     command
-        .args(["build", "--locked", "--package", package, "--profile", profile])
+        .args([
+            "rustc",
+            "--locked",
+            "--package",
+            package,
+            "--profile",
+            profile,
+        ])
         .arg("--target-dir")
         .arg(target)
         .current_dir(workspace);
