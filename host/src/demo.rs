@@ -12,6 +12,9 @@ use anyhow::{Context, Result, anyhow, ensure};
 use preopen_contract::session::PROTOCOL_VERSION;
 use serde_json::{Value, json};
 
+/// Items of an answer that are shown.
+const SHOWN: usize = 3;
+
 /// Shows the main job and what is refused.
 pub(crate) fn run() -> Result<()> {
     let workspace = Workspace::new().context("cannot make a workspace for the demo")?;
@@ -190,7 +193,11 @@ impl Client {
     }
 
     fn call(&mut self, tool: &str, arguments: &Value) -> Result<Value> {
-        say(&format!("  {tool} {arguments}"));
+        let mut shown = arguments.clone();
+        if shown["cursor"].is_string() {
+            shown["cursor"] = json!("…");
+        }
+        say(&format!("  {tool} {shown}"));
         self.ask("tools/call", json!({"name": tool, "arguments": arguments}))
     }
 
@@ -200,9 +207,14 @@ impl Client {
         ensure!(result["isError"] == false, "{tool} was refused: {result}");
         let answer = result["structuredContent"].take();
         match answer["items"].as_array() {
-            Some(items) => items
-                .iter()
-                .for_each(|item| say(&format!("    {}", shorten(item)))),
+            Some(items) => {
+                for item in items.iter().take(SHOWN) {
+                    say(&format!("    {}", shorten(item)));
+                }
+                if items.len() > SHOWN {
+                    say(&format!("    … and {} more", items.len() - SHOWN));
+                }
+            }
             None => say(&format!("    {}", shorten(&answer))),
         }
         if answer["next_cursor"].is_string() {

@@ -17,6 +17,7 @@ use wasmtime_wasi::p2::bindings::sync::filesystem::types::{
 };
 use wasmtime_wasi::p2::{FsError, FsResult};
 
+use super::directory::is_temporary;
 use super::errno::{fail, refuse};
 use super::{Confine, View, resolve};
 
@@ -32,30 +33,29 @@ pub(super) struct Node {
     pub(super) path: String,
     pub(super) is_directory: bool,
     pub(super) rights: DescriptorFlags,
-    /// Set on a temporary, which goes with its descriptor.
-    pub(super) temporary: Option<Temporary>,
+    /// Set on a file this descriptor made, for as long as it is not complete.
+    pub(super) unfinished: Option<Unfinished>,
 }
 
-/// Where a temporary was made. However its call ends, done, failed or stopped
-/// half-way, nothing is left of it but the file it may have become.
+/// Where an unfinished file stands. However its call ends, failed or stopped
+/// half-way, nothing is left of it: it goes with its descriptor.
 #[derive(Debug)]
-pub(super) struct Temporary {
+pub(super) struct Unfinished {
     pub(super) base: Arc<OwnedFd>,
     pub(super) name: String,
 }
 
 impl Drop for Node {
     fn drop(&mut self) {
-        let Some(Temporary { base, name }) = &self.temporary else {
+        let Some(Unfinished { base, name }) = &self.unfinished else {
             return;
         };
         let Ok(place) = resolve::Place::of(base.as_fd(), name) else {
             return;
         };
-        // Once renamed it no longer stands there; another file is not ours.
+        // A temporary that was renamed no longer stands there; another file is not ours.
         if let (Ok(there), Ok(own)) = (place.stat(), resolve::stat(&*self.file))
-            && (there.stx_ino, there.stx_dev_major, there.stx_dev_minor)
-                == (own.stx_ino, own.stx_dev_major, own.stx_dev_minor)
+            && identity(&there) == identity(&own)
         {
             let _ = rustix::fs::unlinkat(place.directory(), place.name, AtFlags::empty());
         }
@@ -202,9 +202,17 @@ impl View<'_> {
         }
         match rustix::fs::fsync(node.file.as_fd()) {
             // Some file systems cannot sync a directory and say so.
-            Err(Errno::INVAL) if node.is_directory => Ok(()),
-            result => result.map_err(fail),
+            Err(Errno::INVAL) if node.is_directory => {}
+            result => result.map_err(fail)?,
         }
+        // On disk in full, a file is finished; a temporary only once it is renamed.
+        let handle = Resource::<Node>::new_borrow(descriptor.rep());
+        if let Ok(node) = self.table.get_mut(&handle)
+            && !is_temporary(&node.path)
+        {
+            node.unfinished = None;
+        }
+        Ok(())
     }
 
     pub(super) fn stat_open(&mut self, descriptor: &Resource<Descriptor>) -> FsResult<Statx> {
@@ -242,6 +250,11 @@ impl View<'_> {
             Err(ErrorCode::NoEntry.into())
         }
     }
+}
+
+/// Which object a `statx` describes.
+pub(super) fn identity(found: &Statx) -> (u32, u32, u64) {
+    (found.stx_dev_major, found.stx_dev_minor, found.stx_ino)
 }
 
 /// What kind of thing a `statx` describes.

@@ -14,7 +14,7 @@ use wasmtime_wasi::p2::bindings::sync::filesystem::types::{
 use wasmtime_wasi::p2::bindings::sync::io::streams::{self, InputStream, OutputStream};
 use wasmtime_wasi::p2::{FsError, FsResult};
 
-use super::descriptor::{Node, describe, fingerprint, kind, type_of};
+use super::descriptor::{Node, describe, fingerprint, identity, kind, type_of};
 use super::{View, unused};
 
 impl preopens::Host for View<'_> {
@@ -29,7 +29,7 @@ impl preopens::Host for View<'_> {
             path: String::new(),
             is_directory: true,
             rights,
-            temporary: None,
+            unfinished: None,
         };
         let root = self.table.push(root)?;
         Ok(vec![(Resource::new_own(root.rep()), "/".to_owned())])
@@ -136,8 +136,6 @@ impl types::HostDescriptor for View<'_> {
         let (Ok(one), Ok(other)) = (self.stat_open(&one), self.stat_open(&other)) else {
             return Ok(false);
         };
-        let identity =
-            |found: &rustix::fs::Statx| (found.stx_dev_major, found.stx_dev_minor, found.stx_ino);
         Ok(identity(&one) == identity(&other))
     }
 

@@ -16,7 +16,7 @@ use wasmtime_wasi::p2::bindings::sync::filesystem::types::{
     Descriptor, DescriptorFlags, OpenFlags,
 };
 
-use super::descriptor::{Node, Target, Temporary, kind};
+use super::descriptor::{Node, Target, Unfinished, kind};
 use super::directory::is_temporary;
 use super::errno::{code, refuse};
 use super::{Grant, View, resolve};
@@ -98,7 +98,7 @@ impl View<'_> {
             path,
             is_directory: true,
             rights,
-            temporary: None,
+            unfinished: None,
         })
     }
 
@@ -146,7 +146,7 @@ impl View<'_> {
         match result {
             Ok(file) => Ok(Node {
                 file: Arc::new(file),
-                temporary: is_temporary(&whole).then(|| Temporary {
+                unfinished: makes.then(|| Unfinished {
                     base,
                     name: below.to_owned(),
                 }),

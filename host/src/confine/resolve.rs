@@ -18,7 +18,12 @@ pub(super) fn open(
     flags: OFlags,
     mode: Mode,
 ) -> Result<OwnedFd, Errno> {
-    let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let mut flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    // Nothing is opened that could block; openat2(2) refuses flags that mean
+    // nothing together with O_PATH.
+    if !flags.contains(OFlags::PATH) {
+        flags |= OFlags::NONBLOCK | OFlags::NOCTTY;
+    }
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     let mut result = Err(Errno::AGAIN);
     for _ in 0..TRIES {
