@@ -1,0 +1,173 @@
+//! The manual against the code: what README.md says in a table or a command
+//! must be what the program has, does or accepts.
+
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use preopen_mcp::limits::Limits;
+use preopen_mcp::policy::{Policy, Verdict};
+use preopen_mcp::{Options, Root, Server};
+use serde_json::{Value, json};
+
+#[allow(unreachable_pub)]
+#[path = "../examples/embed.rs"]
+mod embed;
+
+const README: &str = include_str!("../README.md");
+const PTC_HOST: &str = include_str!("../examples/ptc-host.json");
+
+/// The rows of the table whose header starts with `header`, cell by cell.
+fn table(header: &str) -> Vec<Vec<String>> {
+    let start = format!("| {header} |");
+    let rows: Vec<Vec<String>> = README
+        .lines()
+        .skip_while(|line| !line.starts_with(&start))
+        .skip(2)
+        .take_while(|line| line.starts_with('|'))
+        .map(|line| {
+            line.trim_matches('|')
+                .split(" | ")
+                .map(|cell| cell.trim().to_owned())
+                .collect()
+        })
+        .collect();
+    assert!(!rows.is_empty(), "no table {header:?} in README.md");
+    rows
+}
+
+fn code(cell: &str) -> Vec<String> {
+    cell.split(", ")
+        .map(|part| part.trim_matches('`').to_owned())
+        .collect()
+}
+
+#[test]
+fn the_table_of_limits_is_the_one_in_the_code() {
+    let expected: Vec<Vec<String>> = Limits::TABLE
+        .iter()
+        .map(|limit| {
+            vec![
+                format!("`--{}`", limit.flag),
+                limit.display(limit.core),
+                limit.about.trim().to_owned(),
+            ]
+        })
+        .collect();
+    assert_eq!(table("flag"), expected);
+}
+
+#[test]
+fn the_table_of_tools_is_the_one_the_server_lists() {
+    let directory = tempfile::tempdir().unwrap();
+    let server =
+        Server::new(Root::open(Options::new(directory.path(), ["**"])).unwrap()).unwrap();
+    let request = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {}}}});
+    let answer = server.handle(request.to_string().as_bytes()).unwrap();
+    let answer: Value = serde_json::from_str(&answer).unwrap();
+    let tools = answer["result"]["tools"].as_array().unwrap();
+    let rows = table("tool");
+    assert_eq!(rows.len(), tools.len());
+    for (row, tool) in rows.iter().zip(tools) {
+        assert_eq!(code(&row[0]), [tool["name"].as_str().unwrap()]);
+        let sorted = |cell: &str| {
+            let mut names = code(cell);
+            names.sort();
+            names
+        };
+        let keys = |value: &Value| -> Vec<String> {
+            let members: BTreeMap<String, Value> = serde_json::from_value(value.clone()).unwrap();
+            members.into_keys().collect()
+        };
+        assert_eq!(sorted(&row[1]), keys(&tool["inputSchema"]["properties"]));
+        let output = &tool["outputSchema"]["properties"];
+        let item = match output.get("items") {
+            Some(items) => &items["items"]["properties"],
+            None => output,
+        };
+        assert_eq!(sorted(&row[2]), keys(item));
+        let reads = tool["annotations"]["readOnlyHint"] == true;
+        assert_eq!(row[3], if reads { "no" } else { "yes" });
+    }
+}
+
+#[test]
+fn the_table_of_patterns_is_what_the_policy_does() {
+    let serves = |include: &str, path: &str| {
+        Policy::new(&[include], &[]).unwrap().file(path) == Verdict::Served
+    };
+    let hides = |exclude: &str, path: &str| {
+        Policy::new(&["**"], &[exclude]).unwrap().file(path) == Verdict::Excluded
+    };
+    // (a file `dir`, a file in `dir`, a file `dir` below, a file in a `dir` below)
+    let paths = ["dir", "dir/a/b", "x/dir", "x/dir/a"];
+    let expected = [
+        ("dir", [true, false, false, false], [true, true, false, false]),
+        ("dir/", [false, true, false, false], [false, true, false, false]),
+        ("dir/**", [false, true, false, false], [false, true, false, false]),
+        ("**/dir", [true, false, true, false], [true, true, true, true]),
+        ("**/dir/**", [false, true, false, true], [false, true, false, true]),
+    ];
+    let rows: Vec<String> = table("pattern").iter().flat_map(|row| code(&row[0])).collect();
+    assert_eq!(rows, expected.map(|(pattern, ..)| pattern));
+    for (pattern, included, excluded) in expected {
+        assert_eq!(paths.map(|path| serves(pattern, path)), included, "--include {pattern}");
+        assert_eq!(paths.map(|path| hides(pattern, path)), excluded, "--exclude {pattern}");
+    }
+}
+
+#[test]
+fn the_layers_stand_where_the_table_says() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    for row in table("layer") {
+        for place in code(&row[2]) {
+            assert!(root.join(&place).exists(), "{place}");
+        }
+    }
+}
+
+#[test]
+fn every_link_of_the_manual_leads_somewhere() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let targets = README
+        .split("](")
+        .skip(1)
+        .filter_map(|rest| rest.split([')', '#']).next())
+        .filter(|target| !target.starts_with("http"));
+    for target in targets {
+        assert!(root.join(target).exists(), "{target}");
+    }
+}
+
+#[test]
+fn the_library_example_runs() {
+    embed::main().unwrap();
+}
+
+#[test]
+fn the_installations_for_ptcrunner_start_without_an_environment() {
+    let host: Value = serde_json::from_str(PTC_HOST).unwrap();
+    let installations = host["installations"].as_object().unwrap();
+    assert_eq!(installations.len(), 3);
+    for (name, installation) in installations {
+        assert_eq!(installation["env"], json!({}), "{name}");
+        let directory = tempfile::tempdir().unwrap();
+        let mut arguments: Vec<String> =
+            serde_json::from_value(installation["args"].clone()).unwrap();
+        let at = arguments.iter().position(|word| word == "--root").unwrap();
+        arguments[at + 1] = directory.path().to_str().unwrap().to_owned();
+        let output = Command::new(env!("CARGO_BIN_EXE_preopen-mcp"))
+            .args(arguments)
+            .env_clear()
+            .current_dir("/")
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{name}: {output:?}");
+        assert!(output.stdout.is_empty() && output.stderr.is_empty(), "{name}: {output:?}");
+    }
+}
