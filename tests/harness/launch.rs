@@ -1,0 +1,88 @@
+//! How a server is started. It knows flags by name only.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::Command;
+
+use super::checks::Checks;
+use super::process::{Process, binary};
+use super::{Root, Server};
+
+/// How a server is started: `--root R --include '**'` unless changed.
+pub(crate) struct Launch {
+    command: Command,
+    includes: Vec<OsString>,
+    arguments: Vec<OsString>,
+    above: String,
+}
+
+impl Launch {
+    /// A server of this root.
+    pub(crate) fn new(root: &Root) -> Self {
+        Self::at(root, root.path())
+    }
+
+    /// A server of this root, spelled otherwise.
+    pub(crate) fn at(root: &Root, spelled: impl Into<PathBuf>) -> Self {
+        let mut command = binary();
+        command.arg("--root").arg(spelled.into());
+        let above = root.above().to_str().expect("a UTF-8 path").to_owned();
+        Self {
+            command,
+            includes: Vec::new(),
+            arguments: Vec::new(),
+            above,
+        }
+    }
+
+    /// Includes these instead of everything.
+    pub(crate) fn include(mut self, globs: &[&str]) -> Self {
+        self.includes.extend(globs.iter().map(Into::into));
+        self
+    }
+
+    /// Excludes these.
+    pub(crate) fn exclude(mut self, globs: &[&str]) -> Self {
+        for glob in globs {
+            self.arguments.extend(["--exclude".into(), glob.into()]);
+        }
+        self
+    }
+
+    /// Adds arguments as they are.
+    pub(crate) fn args<A: Into<OsString>>(
+        mut self,
+        arguments: impl IntoIterator<Item = A>,
+    ) -> Self {
+        self.arguments.extend(arguments.into_iter().map(Into::into));
+        self
+    }
+
+    /// Changes how the process itself is started.
+    pub(crate) fn with(mut self, change: impl FnOnce(&mut Command) -> &mut Command) -> Self {
+        let _ = change(&mut self.command);
+        self
+    }
+
+    /// Starts it without talking to it.
+    pub(crate) fn spawn(mut self) -> Process {
+        if self.includes.is_empty() {
+            self.includes.push("**".into());
+        }
+        for glob in &self.includes {
+            self.command.arg("--include").arg(glob);
+        }
+        self.command.args(&self.arguments);
+        Process::spawn(self.command)
+    }
+
+    /// Starts it.
+    pub(crate) fn start(self) -> Server {
+        let keyed = self
+            .arguments
+            .iter()
+            .any(|argument| argument == "hmac-sha256");
+        let checks = Checks::new(self.above.clone(), keyed);
+        Server::over(self.spawn(), checks)
+    }
+}

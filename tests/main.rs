@@ -1,0 +1,10 @@
+//! End to end: the real binary over real pipes, toolset core, protocol
+//! 2026-07-28. The modules are named after what they hold the product to.
+
+#![allow(clippy::unwrap_used)]
+
+mod harness;
+
+mod framing;
+mod ids;
+mod modern;
