@@ -8,3 +8,7 @@ mod harness;
 mod framing;
 mod ids;
 mod modern;
+mod refusals;
+mod temporaries;
+mod tools_read;
+mod tools_write;
