@@ -5,9 +5,12 @@
 
 mod harness;
 
+mod cursors;
+mod escape;
 mod framing;
 mod ids;
 mod modern;
+mod policy;
 mod refusals;
 mod temporaries;
 mod tools_read;
