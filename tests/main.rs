@@ -5,13 +5,19 @@
 
 mod harness;
 
+mod cli;
 mod cursors;
 mod escape;
 mod framing;
 mod ids;
+mod lifecycle;
+mod limits;
 mod modern;
+mod ordering;
 mod policy;
+mod progress;
 mod refusals;
+mod regressions;
 mod temporaries;
 mod tools_read;
 mod tools_write;

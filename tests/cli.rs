@@ -1,0 +1,286 @@
+//! The command line: every usage or configuration error exits 64 with one line
+//! that names the flag; everything else is spelled as the manual says.
+
+use std::fs;
+use std::path::Path;
+
+use preopen_contract::limits::Limits;
+use serde_json::json;
+
+use crate::harness::{Exit, Launch, Process, Root, run, run_from};
+
+/// Arguments with `{root}` and `{above}` filled in.
+fn filled(root: &Root, arguments: &[&str]) -> Vec<String> {
+    let above = root.above().to_str().unwrap();
+    arguments
+        .iter()
+        .map(|text| {
+            text.replace("{root}", &format!("{above}/root"))
+                .replace("{above}", above)
+        })
+        .collect()
+}
+
+fn refused(exit: &Exit, parts: &[&str]) {
+    assert_eq!(exit.code, Some(64), "{exit:?}");
+    assert!(exit.stdout.is_empty(), "{exit:?}");
+    assert!(
+        exit.stderr.starts_with("preopen-mcp: ") && exit.stderr.ends_with('\n'),
+        "{exit:?}"
+    );
+    assert_eq!(exit.stderr.lines().count(), 1, "{exit:?}");
+    assert!(
+        exit.stderr.len() < 400 && !exit.stderr.contains("panicked"),
+        "{exit:?}"
+    );
+    for part in parts {
+        assert!(
+            exit.stderr.contains(part),
+            "`{part}` is missing: {}",
+            exit.stderr
+        );
+    }
+}
+
+macro_rules! exits_64 {
+    ($($name:ident: $arguments:tt => $part:literal;)+) => {$(
+        #[test]
+        fn $name() {
+            let root = Root::new().file("a.txt", "x");
+            std::os::unix::fs::symlink("root", root.above().join("link")).unwrap();
+            fs::write(root.above().join("short.key"), [7; 31]).unwrap();
+            refused(&run_from(root.above(), filled(&root, &$arguments)), &[$part]);
+            assert!(!root.above().join("~").exists());
+        }
+    )+};
+}
+
+exits_64! {
+    nothing_at_all: [] => "--root";
+    c20_no_root: ["--include", "**"] => "--root";
+    c20_no_include: ["--root", "{root}"] => "--include";
+    c20_only_an_exclude: ["--root", "{root}", "--exclude", "*.env"] => "--include";
+    a_root_that_is_missing: ["--root", "{above}/none", "--include", "**"] => "--root";
+    a_root_that_is_a_file: ["--root", "{root}/a.txt", "--include", "**"] => "--root";
+    a_root_that_is_empty: ["--root", "", "--include", "**"] => "--root";
+    a_root_without_a_value: ["--include", "**", "--root"] => "--root";
+    a_root_given_twice: ["--root", "{root}", "--root", "{root}", "--include", "**"] => "--root";
+    n06_a_root_that_is_a_link: ["--root", "{above}/link", "--include", "**"] => "symbolic link";
+    n06_a_root_that_is_a_link_with_a_slash: ["--root", "{above}/link/", "--include", "**"] => "symbolic link";
+    n06_a_relative_root_that_is_a_link: ["--root", "link", "--include", "**"] => "symbolic link";
+    n07_a_tilde_that_no_shell_expanded: ["--root", "~/x", "--include", "**"] => "--root";
+    n07_a_variable_that_no_shell_expanded: ["--root", "$HOME/x", "--include", "**"] => "--root";
+    an_unknown_flag: ["--root", "{root}", "--include", "**", "--nope"] => "--nope";
+    an_unknown_command: ["nope"] => "nope";
+    a_stray_argument: ["--root", "{root}", "--include", "**", "stray"] => "stray";
+    an_unknown_write_mode: ["--root", "{root}", "--include", "**", "--write-mode", "append"] => "--write-mode";
+    an_unknown_hash: ["--root", "{root}", "--include", "**", "--content-hash", "md5"] => "--content-hash";
+    an_unknown_tool: ["--root", "{root}", "--include", "**", "--tools", "list_directory,nope"] => "--tools";
+    an_empty_list_of_tools: ["--root", "{root}", "--include", "**", "--tools", ""] => "--tools";
+    a_key_file_that_is_missing: ["--root", "{root}", "--include", "**", "--cursor-key-file", "{above}/none"] => "--cursor-key-file";
+    a_key_file_that_is_a_directory: ["--root", "{root}", "--include", "**", "--cursor-key-file", "{above}"] => "--cursor-key-file";
+    a_key_file_of_31_bytes: ["--root", "{root}", "--include", "**", "--cursor-key-file", "{above}/short.key"] => "--cursor-key-file";
+    check_without_a_root: ["check", "--include", "**", "a.txt"] => "--root";
+    check_without_an_include: ["check", "--root", "{root}", "a.txt"] => "--include";
+    check_with_a_bad_pattern: ["check", "--root", "{root}", "--include", "[", "a.txt"] => "--include";
+}
+
+#[test]
+fn every_limit_refuses_what_is_no_number_or_out_of_its_range() {
+    let root = Root::new();
+    for limit in Limits::TABLE {
+        let flag = format!("--{}", limit.flag);
+        let past = limit.range.1.checked_add(1).unwrap().to_string();
+        let mut values = vec!["x", "", "-1", "1.5", "99999999999999999999", past.as_str()];
+        if limit.range.0 > 0 {
+            values.push("0");
+        }
+        // A number without a unit is seconds where a time is asked for.
+        for value in values {
+            let arguments = ["--root", "{root}", "--include", "**"];
+            let mut arguments = filled(&root, &arguments);
+            arguments.push(format!("{flag}={value}"));
+            refused(&run(arguments), &[&flag]);
+        }
+    }
+}
+
+#[test]
+fn every_limit_takes_its_default_and_its_least_value() {
+    let root = Root::new();
+    for limit in Limits::TABLE {
+        for value in [limit.core, limit.range.0] {
+            let server = Launch::new(&root)
+                .args([format!("--{}", limit.flag), limit.display(value)])
+                .start();
+            server.close();
+        }
+    }
+}
+
+#[test]
+fn help_is_on_stdout_and_names_every_flag() {
+    for flag in ["--help", "-h"] {
+        let exit = run([flag]);
+        assert_eq!((exit.code, exit.stderr.as_str()), (Some(0), ""));
+        let text = String::from_utf8(exit.stdout).unwrap();
+        let limits = Limits::TABLE
+            .iter()
+            .map(|limit| format!("--{}", limit.flag));
+        let others = [
+            "--root",
+            "--include",
+            "--exclude",
+            "--read-only",
+            "--tools",
+            "--write-mode",
+            "--content-hash",
+            "--cursor-key-file",
+        ];
+        for name in limits.chain(others.map(str::to_owned)) {
+            assert!(text.contains(&name), "{flag} does not name {name}");
+        }
+    }
+}
+
+#[test]
+fn version_is_one_line() {
+    for flag in ["--version", "-V"] {
+        let exit = run([flag]);
+        assert_eq!((exit.code, exit.stderr.as_str()), (Some(0), ""));
+        assert_eq!(
+            String::from_utf8(exit.stdout).unwrap(),
+            format!("preopen-mcp {}\n", env!("CARGO_PKG_VERSION"))
+        );
+    }
+}
+
+#[test]
+fn check_says_for_each_path_whether_it_is_served_and_by_which_rule() {
+    let root = Root::new();
+    let arguments = [
+        "check",
+        "--root",
+        "{root}",
+        "--include",
+        "src/**",
+        "--exclude",
+        "**/*.env",
+        "src/a.ts",
+        "src/x.env",
+        "notes.md",
+    ];
+    let exit = run(filled(&root, &arguments));
+    assert_eq!(exit.stderr, "");
+    let text = String::from_utf8(exit.stdout).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let [served, excluded, outside] = lines.as_slice() else {
+        panic!("not three lines: {text}")
+    };
+    assert!(
+        served.contains("src/a.ts") && served.contains("src/**") && !served.contains("not served"),
+        "{served}"
+    );
+    assert!(
+        excluded.contains("src/x.env") && excluded.contains("**/*.env"),
+        "{excluded}"
+    );
+    assert!(outside.contains("notes.md"), "{outside}");
+}
+
+#[test]
+fn guest_writes_the_component() {
+    let exit = run(["guest"]);
+    assert_eq!((exit.code, exit.stderr.as_str()), (Some(0), ""));
+    assert_eq!(exit.stdout[..8], *b"\0asm\x0d\0\x01\0");
+}
+
+#[test]
+fn p37_no_environment_is_needed() {
+    let root = Root::new().file("a.txt", "x");
+    let mut server = Launch::new(&root)
+        .with(|command| command.env_clear().current_dir("/"))
+        .start();
+    assert_eq!(server.read("a.txt"), "x");
+    server.close();
+}
+
+#[test]
+fn p37_a_relative_root_counts_from_the_working_directory() {
+    let root = Root::new().file("a.txt", "x");
+    let above = root.above().to_owned();
+    for spelled in ["root", "./root", "root/", "outside/../root"] {
+        let mut server = Launch::at(&root, spelled)
+            .with(|command| command.env_clear().current_dir(&above))
+            .start();
+        assert_eq!(server.read("a.txt"), "x", "{spelled}");
+        server.close();
+    }
+    let mut server = Launch::at(&root, ".")
+        .with(|command| command.current_dir(root.path()))
+        .start();
+    assert_eq!(server.read("a.txt"), "x");
+    server.close();
+}
+
+#[test]
+fn n06_a_link_above_the_root_is_followed() {
+    let root = Root::new().file("below/a.txt", "x");
+    std::os::unix::fs::symlink("root", root.above().join("link")).unwrap();
+    let mut server = Launch::at(&root, root.above().join("link/below")).start();
+    assert_eq!(server.read("a.txt"), "x");
+    server.close();
+}
+
+#[test]
+fn tools_narrows_the_list() {
+    let root = Root::new().file("a.txt", "x");
+    let mut server = Launch::new(&root)
+        .args(["--tools", "read_text_file,list_directory"])
+        .start();
+    let mut names: Vec<String> = server
+        .tools()
+        .iter()
+        .map(|tool| tool["name"].as_str().unwrap().to_owned())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["list_directory", "read_text_file"]);
+    server
+        .request(
+            "tools/call",
+            json!({"name": "search_files", "arguments": {"query": "a"}}),
+        )
+        .error(-32602);
+    assert_eq!(server.read("a.txt"), "x");
+    server.close();
+}
+
+#[test]
+fn verbose_changes_nothing_on_stdout_and_speaks_in_lines() {
+    let root = Root::new().file("src/a.txt", "x");
+    // Not included at the top level, so that there is a warning to count on.
+    let mut server = Launch::new(&root).include(&["src/**"]).args(["-v"]).start();
+    assert_eq!(server.read("src/a.txt"), "x");
+    let (messages, exit) = server.finish();
+    assert_eq!((messages.len(), exit.code), (0, Some(0)));
+    assert!(exit.stderr.contains("write_text_file"), "{}", exit.stderr);
+    assert!(
+        exit.stderr
+            .lines()
+            .all(|line| line.starts_with("preopen-mcp: ")),
+        "{}",
+        exit.stderr
+    );
+}
+
+#[test]
+fn a_usage_error_survives_a_closed_stderr() {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_preopen-mcp"));
+    command
+        .arg("--nope")
+        .current_dir(Path::new("/"))
+        .stderr(writer);
+    assert_eq!(Process::spawn(command).wait().code, Some(64));
+}
