@@ -11,6 +11,9 @@ mod open;
 mod resolve;
 mod unused;
 
+#[cfg(test)]
+mod tests;
+
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -53,12 +53,12 @@ impl<'a> Place<'a> {
                 name: path,
             });
         };
-        let parent = open(
-            base,
-            parent,
-            OFlags::PATH | OFlags::DIRECTORY,
-            Mode::empty(),
-        )?;
+        let flags = OFlags::PATH | OFlags::DIRECTORY;
+        // Below what is no directory there is nothing.
+        let parent = open(base, parent, flags, Mode::empty()).map_err(|errno| match errno {
+            Errno::NOTDIR => Errno::NOENT,
+            errno => errno,
+        })?;
         Ok(Self {
             parent: Some(parent),
             base,
