@@ -99,7 +99,11 @@ fn serve(options: Options, verbose: bool) -> Result<(), Failure> {
         );
     }
     let server = Server::new(root)?;
-    process::serve(server).map_err(|error| anyhow::Error::new(error).into())
+    process::serve(server).map_err(|error| {
+        anyhow::Error::new(error)
+            .context("cannot serve stdin and stdout")
+            .into()
+    })
 }
 
 /// Writes to stdout; that nobody reads it is no failure.

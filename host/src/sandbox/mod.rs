@@ -23,7 +23,7 @@ use self::bindings::exports::preopen::mcp::tools::{self, CallError, Settings, To
 use self::bounds::Memory;
 pub(crate) use self::bounds::{Control, Interruption};
 use self::clock::Clock;
-use self::pool::Slots;
+use self::pool::{Room, Slots};
 use crate::confine::{Confine, Grant, View};
 use crate::root::{Root, WriteMode};
 
@@ -40,12 +40,16 @@ mod bindings {
 /// The most handles an instance may hold; the tools need one a directory level.
 const MAX_HANDLES: usize = 4096;
 
+/// Address space that must be left beside an instance, in bytes, where it is
+/// scarce: stacks and heaps of the threads, and what calls bring along.
+const HEADROOM: usize = 512 << 20;
+
 /// Why the sandbox does not start.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SandboxError {
     /// Not even a single instance fits.
-    #[error("not enough address space for one call; raise the limit (ulimit -v) to at least 6 GiB")]
+    #[error("not enough address space for one call; raise the limit (ulimit -v) to at least 8 GiB")]
     AddressSpace,
     /// The embedded code does not fit this engine or processor.
     #[error("the embedded component does not run on this machine: {0}")]
@@ -94,7 +98,11 @@ impl Sandbox {
     /// Loads the component for `calls` calls at a time, fewer where the
     /// address space has no room for that many.
     pub(crate) fn new(root: &Root, calls: usize) -> Result<Self, SandboxError> {
-        let (engine, calls) = pool::engine(calls, &root.limits)?;
+        let Room {
+            engine,
+            calls,
+            on_demand,
+        } = pool::engine(calls, &root.limits)?;
         let component = embedded::load(&engine).map_err(SandboxError::Component)?;
         let mut linker = Linker::new(&engine);
         link::imports(&mut linker, &component, &engine).map_err(SandboxError::Component)?;
@@ -102,7 +110,7 @@ impl Sandbox {
             .instantiate_pre(&component)
             .and_then(bindings::GuestPre::new)
             .map_err(SandboxError::Component)?;
-        Ok(Self {
+        let sandbox = Self {
             clock: Clock::new(engine.clone()),
             engine,
             component,
@@ -111,7 +119,17 @@ impl Sandbox {
             limits: root.limits.clone(),
             slots: Slots::new(calls),
             stopping: Arc::default(),
-        })
+        };
+        if on_demand {
+            // Threads and answers need room beside the instance, later on.
+            let mut headroom: Vec<u8> = Vec::new();
+            let reserved = headroom.try_reserve_exact(HEADROOM);
+            std::hint::black_box(&headroom);
+            if reserved.is_err() || sandbox.list_tools().is_err() {
+                return Err(SandboxError::AddressSpace);
+            }
+        }
+        Ok(sandbox)
     }
 
     /// How many calls run at the same time.

@@ -19,16 +19,42 @@ const PER_COMPONENT: u32 = 8;
 /// call uses, so that it need not be handed back to the system and taken again.
 const KEEP: usize = 256 << 10;
 
-/// An engine with room for `calls` instances, or for fewer.
-pub(super) fn engine(calls: usize, limits: &Limits) -> Result<(Engine, usize), SandboxError> {
+/// An engine and how many instances it has room for.
+pub(super) struct Room {
+    pub(super) engine: Engine,
+    pub(super) calls: usize,
+    /// Nothing is set aside: whether an instance fits shows when one is made.
+    pub(super) on_demand: bool,
+}
+
+/// Room for `calls` instances or, where the address space is too small for
+/// that, for one: set aside if possible, else taken for every call anew.
+pub(super) fn engine(calls: usize, limits: &Limits) -> Result<Room, SandboxError> {
     for calls in [calls, 1] {
         let mut config = engine::config();
         config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool(calls, limits)));
-        if let Ok(engine) = Engine::new(&config) {
-            return Ok((engine, calls));
+        match Engine::new(&config) {
+            Ok(engine) => {
+                return Ok(Room {
+                    engine,
+                    calls,
+                    on_demand: false,
+                });
+            }
+            Err(error) => {
+                crate::diagnostics::report(&format_args!("no room for {calls} calls: {error:#}"));
+            }
         }
     }
-    Err(SandboxError::AddressSpace)
+    let mut config = engine::config();
+    config.allocation_strategy(InstanceAllocationStrategy::OnDemand);
+    Engine::new(&config)
+        .map(|engine| Room {
+            engine,
+            calls: 1,
+            on_demand: true,
+        })
+        .map_err(|_| SandboxError::AddressSpace)
 }
 
 fn pool(calls: usize, limits: &Limits) -> PoolingAllocationConfig {
