@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Stdio;
 
 use preopen_contract::limits::Limits;
 use serde_json::json;
@@ -46,7 +47,7 @@ macro_rules! exits_64 {
     ($($name:ident: $arguments:tt => $part:literal;)+) => {$(
         #[test]
         fn $name() {
-            let root = Root::new().file("a.txt", "x");
+            let root = Root::new().file("a.txt", "x").fifo("pipe");
             std::os::unix::fs::symlink("root", root.above().join("link")).unwrap();
             fs::write(root.above().join("short.key"), [7; 31]).unwrap();
             refused(&run_from(root.above(), filled(&root, &$arguments)), &[$part]);
@@ -62,6 +63,7 @@ exits_64! {
     c20_only_an_exclude: ["--root", "{root}", "--exclude", "*.env"] => "--include";
     a_root_that_is_missing: ["--root", "{above}/none", "--include", "**"] => "--root";
     a_root_that_is_a_file: ["--root", "{root}/a.txt", "--include", "**"] => "--root";
+    a_root_that_is_a_pipe: ["--root", "{root}/pipe", "--include", "**"] => "--root";
     a_root_that_is_empty: ["--root", "", "--include", "**"] => "--root";
     a_root_without_a_value: ["--include", "**", "--root"] => "--root";
     a_root_given_twice: ["--root", "{root}", "--root", "{root}", "--include", "**"] => "--root";
@@ -193,6 +195,36 @@ fn guest_writes_the_component() {
     let exit = run(["guest"]);
     assert_eq!((exit.code, exit.stderr.as_str()), (Some(0), ""));
     assert_eq!(exit.stdout[..8], *b"\0asm\x0d\0\x01\0");
+}
+
+#[test]
+fn demo_shows_refusals_and_leaves_nothing_behind() {
+    let root = Root::new();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_preopen-mcp"));
+    command.arg("demo").env("TMPDIR", root.path());
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let exit = Process::spawn(command).wait();
+    assert_eq!((exit.code, exit.stderr.as_str()), (Some(0), ""));
+    assert!(
+        String::from_utf8(exit.stdout)
+            .unwrap()
+            .contains("refused: ")
+    );
+    assert_eq!(root.names(), Vec::<String>::new());
+}
+
+#[test]
+fn a_root_whose_name_is_no_utf8_is_served() {
+    use std::os::unix::ffi::OsStrExt;
+    let root = Root::new().file("a.txt", "x");
+    let odd = root.above().join(std::ffi::OsStr::from_bytes(b"odd\xff"));
+    fs::rename(root.path(), &odd).unwrap();
+    let mut server = Launch::at(&root, odd).start();
+    assert_eq!(server.read("a.txt"), "x");
+    server.close();
 }
 
 #[test]

@@ -248,9 +248,8 @@ fn annotations_say_the_truth() {
         let writes = tool["name"] == "write_text_file";
         assert_eq!(notes["readOnlyHint"], !writes, "{tool}");
         assert_eq!(notes["openWorldHint"], false, "{tool}");
-        if writes {
-            assert_eq!(notes["destructiveHint"], true, "{tool}");
-        }
+        assert_eq!(notes["idempotentHint"], true, "{tool}");
+        assert_eq!(notes["destructiveHint"], writes, "{tool}");
     }
     server.close();
 }
