@@ -19,7 +19,10 @@ pub fn main() -> Result<(), Box<dyn Error>> {
         "write_text_file",
         json!({"path": "notes.txt", "content": text}),
     )?;
-    println!("wrote {} bytes, {}", written["bytes"], written["content_hash"]);
+    println!(
+        "wrote {} bytes, {}",
+        written["bytes"], written["content_hash"]
+    );
 
     let read = call(&server, "read_text_file", json!({"path": "notes.txt"}))?;
     assert_eq!(read["items"][0]["text"], text);

@@ -62,8 +62,7 @@ fn the_table_of_limits_is_the_one_in_the_code() {
 #[test]
 fn the_table_of_tools_is_the_one_the_server_lists() {
     let directory = tempfile::tempdir().unwrap();
-    let server =
-        Server::new(Root::open(Options::new(directory.path(), ["**"])).unwrap()).unwrap();
+    let server = Server::new(Root::open(Options::new(directory.path(), ["**"])).unwrap()).unwrap();
     let request = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": {
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {}}}});
@@ -106,17 +105,48 @@ fn the_table_of_patterns_is_what_the_policy_does() {
     // (a file `dir`, a file in `dir`, a file `dir` below, a file in a `dir` below)
     let paths = ["dir", "dir/a/b", "x/dir", "x/dir/a"];
     let expected = [
-        ("dir", [true, false, false, false], [true, true, false, false]),
-        ("dir/", [false, true, false, false], [false, true, false, false]),
-        ("dir/**", [false, true, false, false], [false, true, false, false]),
-        ("**/dir", [true, false, true, false], [true, true, true, true]),
-        ("**/dir/**", [false, true, false, true], [false, true, false, true]),
+        (
+            "dir",
+            [true, false, false, false],
+            [true, true, false, false],
+        ),
+        (
+            "dir/",
+            [false, true, false, false],
+            [false, true, false, false],
+        ),
+        (
+            "dir/**",
+            [false, true, false, false],
+            [false, true, false, false],
+        ),
+        (
+            "**/dir",
+            [true, false, true, false],
+            [true, true, true, true],
+        ),
+        (
+            "**/dir/**",
+            [false, true, false, true],
+            [false, true, false, true],
+        ),
     ];
-    let rows: Vec<String> = table("pattern").iter().flat_map(|row| code(&row[0])).collect();
+    let rows: Vec<String> = table("pattern")
+        .iter()
+        .flat_map(|row| code(&row[0]))
+        .collect();
     assert_eq!(rows, expected.map(|(pattern, ..)| pattern));
     for (pattern, included, excluded) in expected {
-        assert_eq!(paths.map(|path| serves(pattern, path)), included, "--include {pattern}");
-        assert_eq!(paths.map(|path| hides(pattern, path)), excluded, "--exclude {pattern}");
+        assert_eq!(
+            paths.map(|path| serves(pattern, path)),
+            included,
+            "--include {pattern}"
+        );
+        assert_eq!(
+            paths.map(|path| hides(pattern, path)),
+            excluded,
+            "--exclude {pattern}"
+        );
     }
 }
 
@@ -168,6 +198,9 @@ fn the_installations_for_ptcrunner_start_without_an_environment() {
             .output()
             .unwrap();
         assert!(output.status.success(), "{name}: {output:?}");
-        assert!(output.stdout.is_empty() && output.stderr.is_empty(), "{name}: {output:?}");
+        assert!(
+            output.stdout.is_empty() && output.stderr.is_empty(),
+            "{name}: {output:?}"
+        );
     }
 }

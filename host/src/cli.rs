@@ -10,7 +10,7 @@ use clap::builder::ValueParser;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use preopen_mcp::limits::Limits;
-use preopen_mcp::{ContentHash, Options, WriteMode};
+use preopen_mcp::{ContentHash, Lockdown, Options, WriteMode};
 
 /// The most that is read of a key file, in bytes.
 const MAX_KEY_BYTES: u64 = 64 << 10;
@@ -20,6 +20,7 @@ pub(crate) enum Invocation {
     /// Serve stdin and stdout.
     Serve {
         options: Box<Options>,
+        lockdown: Lockdown,
         verbose: bool,
     },
     /// Say of each path whether it is served.
@@ -70,6 +71,11 @@ pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Invocat
             serving(&mut options, &matches)?;
             Ok(Invocation::Serve {
                 options: Box::new(options),
+                lockdown: match matches.get_one::<String>("lockdown").map(String::as_str) {
+                    Some("required") => Lockdown::Required,
+                    Some("off") => Lockdown::Off,
+                    _ => Lockdown::Auto,
+                },
                 verbose: matches.get_count("verbose") > 0,
             })
         }
@@ -112,6 +118,12 @@ fn command() -> Command {
                 .value_name("FILE")
                 .value_parser(ValueParser::path_buf())
                 .help("The key that signs cursors, for several processes that serve one root"),
+            Arg::new("lockdown")
+                .long("lockdown")
+                .value_name("MODE")
+                .value_parser(["auto", "required", "off"])
+                .default_value("auto")
+                .help("Give up the process's own rights: as far as the kernel can, or else do not start"),
             Arg::new("verbose")
                 .short('v')
                 .long("verbose")

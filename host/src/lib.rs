@@ -13,6 +13,7 @@
 
 mod confine;
 mod engine;
+mod lockdown;
 mod root;
 mod sandbox;
 mod serve;
@@ -21,6 +22,7 @@ mod server;
 pub mod diagnostics;
 pub mod process;
 
+pub use lockdown::{Held, Lockdown, LockdownError};
 pub use preopen_contract::{limits, path, policy};
 pub use root::{ContentHash, MIN_CURSOR_KEY_BYTES, Options, Root, RootError, WriteMode};
 pub use sandbox::SandboxError;

@@ -8,7 +8,8 @@ mod demo;
 use std::io::Write;
 use std::process::ExitCode;
 
-use preopen_mcp::{Options, Root, RootError, Server, ServerError, diagnostics, process};
+use preopen_mcp::process::{self, ProcessError};
+use preopen_mcp::{Lockdown, Options, Root, RootError, Server, ServerError, diagnostics};
 
 use cli::{Invocation, UsageError};
 
@@ -46,6 +47,13 @@ impl From<ServerError> for Failure {
     }
 }
 
+impl From<ProcessError> for Failure {
+    fn from(error: ProcessError) -> Self {
+        let flag = matches!(error, ProcessError::Lockdown(_)).then_some("lockdown");
+        Self::about(flag, &error)
+    }
+}
+
 impl From<anyhow::Error> for Failure {
     fn from(error: anyhow::Error) -> Self {
         Self::about(None, &format_args!("{error:#}"))
@@ -79,7 +87,11 @@ fn main() -> ExitCode {
 
 fn run() -> Result<(), Failure> {
     match cli::parse(std::env::args_os().skip(1))? {
-        Invocation::Serve { options, verbose } => serve(*options, verbose),
+        Invocation::Serve {
+            options,
+            lockdown,
+            verbose,
+        } => serve(*options, lockdown, verbose),
         Invocation::Check { options, paths } => check::run(&options, &paths),
         Invocation::Demo => Ok(demo::run()?),
         Invocation::Guest => print(preopen_mcp::component()),
@@ -87,7 +99,7 @@ fn run() -> Result<(), Failure> {
     }
 }
 
-fn serve(options: Options, verbose: bool) -> Result<(), Failure> {
+fn serve(options: Options, lockdown: Lockdown, verbose: bool) -> Result<(), Failure> {
     if verbose {
         diagnostics::enable();
     }
@@ -99,11 +111,7 @@ fn serve(options: Options, verbose: bool) -> Result<(), Failure> {
         );
     }
     let server = Server::new(root)?;
-    process::serve(server).map_err(|error| {
-        anyhow::Error::new(error)
-            .context("cannot serve stdin and stdout")
-            .into()
-    })
+    Ok(process::serve(server, lockdown)?)
 }
 
 /// Writes to stdout; that nobody reads it is no failure.

@@ -13,24 +13,43 @@ use std::time::Duration;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
+use thiserror::Error;
 
+use crate::lockdown::{Lockdown, LockdownError};
 use crate::serve::{Events, GRACE};
 use crate::server::Server;
 
 /// How long calls may take to stop once they were told to.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Serves stdin and stdout until one of them ends or a signal says so.
+/// Why a process does not serve.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ProcessError {
+    /// The process does not give up what it has to.
+    #[error(transparent)]
+    Lockdown(#[from] LockdownError),
+    /// stdin cannot be read, or no thread can be started.
+    #[error("cannot serve stdin and stdout: {0}")]
+    Io(#[from] io::Error),
+}
+
+/// Serves stdin and stdout until one of them ends or a signal says so, after
+/// giving up everything but the root.
 ///
 /// # Errors
-/// When stdin cannot be read, or no thread can be started.
-pub fn serve(server: Server) -> io::Result<()> {
+/// See [`ProcessError`].
+pub fn serve(server: Server, lockdown: Lockdown) -> Result<(), ProcessError> {
     // What this process does when it fails is an answer, never a text.
     std::panic::set_hook(Box::new(|panic| crate::diagnostics::report(panic)));
     // A write past the file-size limit is an error like another.
     signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
+    // What needs a pipe of its own gets it before the process gives that up.
+    let signals = Signals::new([SIGTERM, SIGINT, SIGHUP])?;
+    let held = server.lock_down(lockdown)?;
+    crate::diagnostics::report(&held);
     let server = Arc::new(server);
-    end_on_signals(Arc::clone(&server))?;
+    end_on_signals(signals, Arc::clone(&server))?;
     // Unbuffered: what std puts around the two would copy every byte once more.
     let stdin = File::from(io::stdin().as_fd().try_clone_to_owned()?);
     let stdout = File::from(io::stdout().as_fd().try_clone_to_owned()?);
@@ -39,7 +58,7 @@ pub fn serve(server: Server) -> io::Result<()> {
         // Nobody is left to serve, so nothing that still waits matters.
         output_broken: &|| end(&server),
     };
-    server.serve_process(stdin, stdout, &events)
+    Ok(server.serve_process(stdin, stdout, &events)?)
 }
 
 /// Stops what runs and ends the process.
@@ -48,8 +67,7 @@ fn end(server: &Server) -> ! {
     exit(0)
 }
 
-fn end_on_signals(server: Arc<Server>) -> io::Result<()> {
-    let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP])?;
+fn end_on_signals(mut signals: Signals, server: Arc<Server>) -> io::Result<()> {
     thread::Builder::new()
         .name("signals".into())
         .spawn(move || {

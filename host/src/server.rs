@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
 use std::sync::OnceLock;
 use std::thread;
 use std::time::Duration;
@@ -12,6 +13,7 @@ use preopen_contract::session::{Identity, Outcome, Session};
 use serde_json::Value;
 use thiserror::Error;
 
+use crate::lockdown::{self, Held, Lockdown, LockdownError};
 use crate::root::Root;
 use crate::sandbox::{Control, Sandbox, SandboxError};
 use crate::serve::{self, Events};
@@ -138,6 +140,18 @@ impl Server {
     #[must_use]
     pub fn handle(&self, message: &[u8]) -> Option<String> {
         serve::message(self, message)
+    }
+
+    /// Gives up, for the whole process and for good, everything but the root:
+    /// other files (Landlock), programs, sockets, other processes and new
+    /// machine code (seccomp). To be called before the process has a second
+    /// thread. Says what holds.
+    ///
+    /// # Errors
+    /// Only where `lockdown` insists; see [`LockdownError`].
+    pub fn lock_down(&self, lockdown: Lockdown) -> Result<Held, LockdownError> {
+        let grant = self.sandbox.grant();
+        lockdown::enter(lockdown, grant.root.as_fd(), grant.writable)
     }
 
     pub(crate) fn session(&self) -> Session {

@@ -98,13 +98,22 @@ impl Session {
         }
     }
 
-    /// Takes one line, with or without its line end.
+    /// Takes one line, with or without its line end. Lines are taken one after
+    /// the other; everything else may happen meanwhile.
     #[must_use]
     pub fn receive(&self, line: &[u8]) -> Action {
         match message::parse(line) {
             Incoming::Silence => Action::Nothing,
             Incoming::Invalid(fault, id) => Action::Reply(reply::error(id.as_ref(), &fault)),
             Incoming::Notification { method, params } => self.notification(&method, params),
+            // The id's one answer belongs to the request that had it first, so
+            // this error has none.
+            Incoming::Request { id, .. } if self.lock().serials.contains_key(&id) => {
+                Action::Reply(reply::error(
+                    None,
+                    &Fault::invalid_request("a request with this id is still in flight"),
+                ))
+            }
             Incoming::Request { id, method, params } => {
                 match modern::request(&self.identity, &method, params) {
                     Err(fault) => Action::Reply(reply::error(Some(&id), &fault)),
@@ -143,31 +152,35 @@ impl Session {
             .then(|| reply::result(&ticket.id, &reply::list(&self.identity, tools)))
     }
 
-    /// The answer to a call; nothing when it was cancelled.
+    /// The answer to a call; nothing when it was cancelled or stopped.
     #[must_use]
     pub fn finish(&self, ticket: &Ticket, outcome: &Outcome) -> Option<String> {
-        self.settle(ticket).then(|| match outcome {
+        let id = &ticket.id;
+        self.settle(ticket).then_some(())?;
+        match outcome {
             Outcome::Result(result) => {
-                reply::result(&ticket.id, &reply::tool(&self.identity, result))
+                Some(reply::result(id, &reply::tool(&self.identity, result)))
             }
-            Outcome::UnknownTool(name) => reply::error(
-                Some(&ticket.id),
-                &Fault::invalid_params(format!("there is no tool named {name:?}")),
-            ),
-            Outcome::Internal => reply::error(Some(&ticket.id), &Fault::internal()),
-        })
+            Outcome::UnknownTool(name) => {
+                let fault = Fault::invalid_params(format!("there is no tool named {name:?}"));
+                Some(reply::error(Some(id), &fault))
+            }
+            Outcome::Internal => Some(reply::error(Some(id), &Fault::internal())),
+            Outcome::Stopped => None,
+        }
     }
 
-    /// Takes note of a request in flight, unless its id is one already: then
-    /// the error has no id, since the id's one answer belongs to the first.
+    /// A word on how far a call is, for the client that gave `token`, which is
+    /// JSON. `progress` must be more than the last time.
+    #[must_use]
+    pub fn progress(&self, token: &str, progress: u64, message: &str) -> String {
+        reply::progress(token, progress, message)
+    }
+
+    /// Takes note of a request in flight. Only [`Session::receive`] does, one
+    /// line at a time, so the id is still free.
     fn admit(&self, id: RequestId, action: impl FnOnce(Ticket) -> Action) -> Action {
         let mut in_flight = self.lock();
-        if in_flight.serials.contains_key(&id) {
-            return Action::Reply(reply::error(
-                None,
-                &Fault::invalid_request("a request with this id is still in flight"),
-            ));
-        }
         in_flight.last += 1;
         let serial = in_flight.last;
         in_flight.serials.insert(id.clone(), serial);

@@ -40,6 +40,8 @@ pub enum Outcome {
     Result(ToolResult),
     /// No tool of this name is served.
     UnknownTool(String),
+    /// The call was stopped because nobody waits for it any more.
+    Stopped,
     /// The server failed; nothing of the reason is for the client.
     Internal,
 }
@@ -125,6 +127,20 @@ pub(super) fn result(id: &RequestId, result: &str) -> String {
     out.push_str(",\"result\":");
     out.push_str(result);
     out.push_str("}\n");
+    out
+}
+
+/// A `notifications/progress`; `token` is JSON.
+pub(super) fn progress(token: &str, progress: u64, message: &str) -> String {
+    let mut out = String::from(
+        "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progressToken\":",
+    );
+    out.push_str(token);
+    out.push_str(",\"progress\":");
+    out.push_str(&progress.to_string());
+    out.push_str(",\"message\":");
+    json::append(&mut out, message);
+    out.push_str("}}\n");
     out
 }
 

@@ -222,9 +222,15 @@ fn an_id_in_flight_is_not_taken_twice_and_is_free_once_answered() {
     let session = session();
     let line = modern("1", "tools/call", json!({"name": "x"}));
     let first = call(session.receive(line.as_bytes()));
-    let second = reply(session.receive(line.as_bytes()));
-    assert_eq!(second["error"]["code"], -32600);
-    assert!(second.get("id").is_none());
+    for again in [
+        &line,
+        &modern("1", "server/discover", json!({})),
+        &modern("1", "no/such", json!({})),
+    ] {
+        let second = reply(session.receive(again.as_bytes()));
+        assert_eq!(second["error"]["code"], -32600);
+        assert!(second.get("id").is_none());
+    }
     assert!(session.finish(&first.ticket, &refused()).is_some());
     assert!(
         session.finish(&first.ticket, &refused()).is_none(),
@@ -300,6 +306,26 @@ fn results_carry_both_forms_of_the_answer() {
         .finish(&ask("z").ticket, &Outcome::Internal)
         .expect("an answer");
     assert!(line.contains("-32603"), "{line}");
+}
+
+#[test]
+fn a_stopped_call_gets_no_answer() {
+    let session = session();
+    let line = modern("1", "tools/call", json!({"name": "x"}));
+    let stopped = call(session.receive(line.as_bytes()));
+    assert!(session.finish(&stopped.ticket, &Outcome::Stopped).is_none());
+    call(session.receive(line.as_bytes()));
+}
+
+#[test]
+fn progress_is_told_under_the_clients_token() {
+    let line = session().progress("\"t\"", 7, "7 of them");
+    let told: Value = serde_json::from_str(&line).expect("JSON");
+    assert_eq!(
+        told,
+        json!({"jsonrpc": "2.0", "method": "notifications/progress", "params":
+            {"progressToken": "t", "progress": 7, "message": "7 of them"}})
+    );
 }
 
 #[test]

@@ -107,7 +107,7 @@ fn call(call: &Call<'_>) -> Result<String, Refusal> {
             }
         }
         // No directory, or one out of reach: the path is judged as a file's.
-        Err(Refusal::NotDirectory | Refusal::NotServed | Refusal::Missing) => {
+        Err(Refusal::NotDirectory | Refusal::NotServed | Refusal::Missing) if !path.is_root() => {
             let file = call.root.asked_file(&path, &mut call.bounds())?;
             let size = file.size().map_err(Refusal::reading)?;
             let limit = search.max_file_bytes;

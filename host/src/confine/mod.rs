@@ -42,6 +42,14 @@ pub(crate) struct Counters {
 }
 
 impl Counters {
+    /// Directory entries seen and bytes read or written so far.
+    pub(crate) fn read(&self) -> (u64, u64) {
+        (
+            self.entries.load(Ordering::Relaxed),
+            self.bytes.load(Ordering::Relaxed),
+        )
+    }
+
     fn saw_entry(&self) {
         self.entries.fetch_add(1, Ordering::Relaxed);
     }

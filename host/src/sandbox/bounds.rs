@@ -1,8 +1,9 @@
 //! The bounds of one call: its time, its memory, and whether somebody wants it
-//! stopped. They are enforced from outside; the component cannot look away.
+//! stopped or wants to hear how far it is. They are enforced and observed from
+//! outside; the component cannot look away.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use wasmtime::ResourceLimiter;
@@ -22,27 +23,46 @@ pub(crate) enum Interruption {
     Cancelled = 2,
 }
 
+/// Time between two reports of progress, at least: ten a second are enough.
+const REPORT_EVERY: Duration = Duration::from_millis(100);
+
+/// Who hears how far a call is: entries seen, and bytes read or written.
+pub(crate) type Listener = Box<dyn Fn(u64, u64) + Send + Sync>;
+
 /// The handle on a call, shared by who runs it and who may stop it.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Control {
     shared: Arc<Shared>,
 }
 
-#[derive(Debug)]
 struct Shared {
     deadline: Instant,
     interruption: AtomicU8,
     counters: Arc<Counters>,
+    listener: Option<Listener>,
+    reported: Mutex<Reported>,
+}
+
+/// The last report: when, and what.
+struct Reported {
+    at: Instant,
+    counted: (u64, u64),
 }
 
 impl Control {
     /// A call that may take `timeout` milliseconds from now.
-    pub(crate) fn new(timeout: u64) -> Self {
+    pub(crate) fn new(timeout: u64, listener: Option<Listener>) -> Self {
+        let now = Instant::now();
         Self {
             shared: Arc::new(Shared {
-                deadline: Instant::now() + Duration::from_millis(timeout),
+                deadline: now + Duration::from_millis(timeout),
                 interruption: AtomicU8::new(0),
                 counters: Arc::default(),
+                listener,
+                reported: Mutex::new(Reported {
+                    at: now,
+                    counted: (0, 0),
+                }),
             }),
         }
     }
@@ -63,10 +83,32 @@ impl Control {
 
     /// Whether the call has to stop now.
     pub(super) fn check(&self) -> Option<Interruption> {
-        if self.interruption().is_none() && Instant::now() >= self.shared.deadline {
+        let now = Instant::now();
+        if self.interruption().is_none() && now >= self.shared.deadline {
             self.interrupt(Interruption::TimedOut);
         }
+        if self.interruption().is_none() {
+            self.report(now);
+        }
         self.interruption()
+    }
+
+    /// Tells the listener if it is time and there is something new. The call
+    /// stands still meanwhile, so nothing is told after its end.
+    fn report(&self, now: Instant) {
+        let Some(listener) = &self.shared.listener else {
+            return;
+        };
+        let mut last = self
+            .shared
+            .reported
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let counted = self.shared.counters.read();
+        if now >= last.at + REPORT_EVERY && counted != last.counted {
+            *last = Reported { at: now, counted };
+            listener(counted.0, counted.1);
+        }
     }
 
     pub(super) fn counters(&self) -> &Arc<Counters> {

@@ -20,8 +20,9 @@ use wasmtime::{Engine, Store, UpdateDeadline};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 use self::bindings::exports::preopen::mcp::tools::{self, CallError, Settings, Toolset};
+use self::bounds::Interruption;
 use self::bounds::Memory;
-pub(crate) use self::bounds::{Control, Interruption};
+pub(crate) use self::bounds::{Control, Listener};
 use self::clock::Clock;
 use self::pool::{Room, Slots};
 use crate::confine::{Confine, Grant, View};
@@ -49,7 +50,7 @@ const HEADROOM: usize = 512 << 20;
 #[non_exhaustive]
 pub enum SandboxError {
     /// Not even a single instance fits.
-    #[error("not enough address space for one call; raise the limit (ulimit -v) to at least 8 GiB")]
+    #[error("not enough address space for one call; raise the limit (ulimit -v) to at least 5 GiB")]
     AddressSpace,
     /// The embedded code does not fit this engine or processor.
     #[error("the embedded component does not run on this machine: {0}")]
@@ -132,14 +133,20 @@ impl Sandbox {
         Ok(sandbox)
     }
 
+    /// What every instance gets.
+    pub(crate) fn grant(&self) -> &Grant {
+        &self.grant
+    }
+
     /// How many calls run at the same time.
     pub(crate) fn calls(&self) -> usize {
         self.slots.count()
     }
 
-    /// The definitions of the tools served, a JSON array.
+    /// The definitions of the tools served, a JSON array. No clock runs: this
+    /// may be asked before the process has a second thread.
     pub(crate) fn list_tools(&self) -> wasmtime::Result<String> {
-        let control = Control::new(self.limits.call_timeout);
+        let control = Control::new(self.limits.call_timeout, None);
         let (result, _) = self.run(&control, |tools, store| {
             tools.call_list_tools(store, &self.settings)
         });
@@ -148,6 +155,7 @@ impl Sandbox {
 
     /// Runs one tool call in an instance of its own.
     pub(crate) fn call(&self, name: &str, arguments: &str, control: &Control) -> Outcome {
+        let _ticking = self.clock.run();
         let (result, memory_ran_out) = self.run(control, |tools, store| {
             tools.call_call_tool(store, &self.settings, name, arguments)
         });
@@ -162,6 +170,7 @@ impl Sandbox {
             Err(_) if control.interruption() == Some(Interruption::TimedOut) => {
                 self.past("call-timeout", "took longer than")
             }
+            Err(_) if control.interruption() == Some(Interruption::Cancelled) => Outcome::Stopped,
             Err(_) if memory_ran_out => self.past("max-call-memory", "needed more memory than"),
             Err(error) => {
                 crate::diagnostics::report(&format_args!("{name} was stopped: {error:#}"));
@@ -193,7 +202,6 @@ impl Sandbox {
         call: impl FnOnce(&tools::Guest, &mut Store<State>) -> wasmtime::Result<T>,
     ) -> (wasmtime::Result<T>, bool) {
         let _slot = self.slots.take();
-        let _ticking = self.clock.run();
         let mut table = ResourceTable::new();
         table.set_max_capacity(MAX_HANDLES);
         let state = State {

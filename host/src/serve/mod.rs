@@ -7,6 +7,7 @@ mod scheduler;
 
 use std::io::{self, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -15,7 +16,7 @@ use preopen_contract::session::{Action, Call, Outcome, Session};
 use self::framing::{Frame, Frames};
 use self::output::Output;
 use self::scheduler::{Job, Scheduler};
-use crate::sandbox::Control;
+use crate::sandbox::{Control, Listener};
 use crate::server::Server;
 
 /// How long calls may take to end after the client has closed its side.
@@ -44,7 +45,7 @@ pub(crate) fn connection<R: Read, W: Write + Send>(
 ) -> io::Result<()> {
     let connection = Connection {
         server,
-        session: server.session(),
+        session: Arc::new(server.session()),
         output: Output::new(writer),
         scheduler: Scheduler::default(),
         events,
@@ -58,13 +59,13 @@ pub(crate) fn connection<R: Read, W: Write + Send>(
         }
         let result = connection.read(reader);
         (events.input_ended)();
-        let grace = if connection.output.is_broken() {
+        let grace = if connection.output.queue().is_broken() {
             Duration::ZERO
         } else {
             GRACE
         };
         connection.scheduler.close(grace);
-        connection.output.close();
+        connection.output.queue().close();
         result
     })
 }
@@ -81,7 +82,11 @@ pub(crate) fn message(server: &Server, message: &[u8]) -> Option<String> {
         },
         Action::Call(call) => {
             let outcome = match server.changes(&call.name) {
-                Ok(_) => run(server, &call, &Control::new(server.limits().call_timeout)),
+                Ok(_) => run(
+                    server,
+                    &call,
+                    &Control::new(server.limits().call_timeout, None),
+                ),
                 Err(outcome) => outcome,
             };
             session.finish(&call.ticket, &outcome)
@@ -99,7 +104,7 @@ fn run(server: &Server, call: &Call, control: &Control) -> Outcome {
 
 struct Connection<'a, W> {
     server: &'a Server,
-    session: Session,
+    session: Arc<Session>,
     output: Output<W>,
     scheduler: Scheduler,
     events: &'a Events<'a>,
@@ -110,16 +115,17 @@ impl<W: Write> Connection<'_, W> {
         let limits = self.server.limits();
         let mut frames = Frames::new(reader, limits.max_request_bytes);
         loop {
-            self.scheduler.wait_for_room(|| self.output.is_broken());
-            self.output.wait_below(MAX_BACKLOG);
-            if self.output.is_broken() {
+            self.scheduler
+                .wait_for_room(|| self.output.queue().is_broken());
+            self.output.queue().wait_below(MAX_BACKLOG);
+            if self.output.queue().is_broken() {
                 return Ok(());
             }
             match frames.next()? {
                 Frame::End => return Ok(()),
                 Frame::TooLong => {
                     let limit = limits.shown("max-request-bytes");
-                    self.output.leave(self.session.too_long(&limit));
+                    self.output.queue().leave(self.session.too_long(&limit));
                 }
                 Frame::Line(line) => self.take(&line),
             }
@@ -129,7 +135,7 @@ impl<W: Write> Connection<'_, W> {
     fn take(&self, line: &[u8]) {
         match self.session.receive(line) {
             Action::Nothing => {}
-            Action::Reply(line) => self.output.leave(line),
+            Action::Reply(line) => self.output.queue().leave(line),
             Action::List(ticket) => self.answer(match self.server.catalogue() {
                 Some(catalogue) => self.session.list(&ticket, catalogue.json()),
                 None => self.session.finish(&ticket, &Outcome::Internal),
@@ -144,13 +150,14 @@ impl<W: Write> Connection<'_, W> {
 
     fn answer(&self, line: Option<String>) {
         if let Some(line) = line {
-            self.output.leave(line);
+            self.output.queue().leave(line);
         }
     }
 
     fn work(&self) {
-        let timeout = self.server.limits().call_timeout;
-        self.scheduler.work(timeout, |job, control| {
+        let begin =
+            |call: &Call| Control::new(self.server.limits().call_timeout, self.listener(call));
+        self.scheduler.work(begin, |job, control| {
             let outcome = run(self.server, &job.call, control);
             if let Some(line) = self.session.finish(&job.call.ticket, &outcome) {
                 self.output.write(line);
@@ -159,13 +166,23 @@ impl<W: Write> Connection<'_, W> {
         });
     }
 
+    /// Who is told how far a call is: the client, if it asked for it.
+    fn listener(&self, call: &Call) -> Option<Listener> {
+        let token = call.progress_token.clone()?;
+        let (session, queue) = (Arc::clone(&self.session), Arc::clone(self.output.queue()));
+        Some(Box::new(move |entries, bytes| {
+            let message = format!("{entries} entries seen, {bytes} bytes read or written");
+            queue.leave(session.progress(&token, entries + bytes, &message));
+        }))
+    }
+
     fn write(&self) {
         self.output.run();
         self.notice_break();
     }
 
     fn notice_break(&self) {
-        if self.output.is_broken() {
+        if self.output.queue().is_broken() {
             self.scheduler.wake();
             (self.events.output_broken)();
         }

@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Bytes waiting to be written past which a worker waits with its next answer.
 const FULL: usize = 1 << 20;
@@ -12,6 +12,12 @@ const FULL: usize = 1 << 20;
 /// Where answers go.
 pub(super) struct Output<W> {
     writer: Mutex<W>,
+    queue: Arc<Queue>,
+}
+
+/// The lines that wait to be written, whoever writes them.
+#[derive(Default)]
+pub(super) struct Queue {
     waiting: Mutex<Waiting>,
     changed: Condvar,
 }
@@ -29,23 +35,20 @@ impl<W: Write> Output<W> {
     pub(super) fn new(writer: W) -> Self {
         Self {
             writer: Mutex::new(writer),
-            waiting: Mutex::default(),
-            changed: Condvar::new(),
+            queue: Arc::default(),
         }
     }
 
-    /// Leaves a line to the thread in [`Output::run`]; never waits.
-    pub(super) fn leave(&self, line: String) {
-        let mut waiting = self.lock();
-        waiting.push(line);
-        self.changed.notify_all();
+    /// Where lines can be left that [`Output::run`] writes.
+    pub(super) fn queue(&self) -> &Arc<Queue> {
+        &self.queue
     }
 
     /// Writes a line, or leaves it to the thread that is writing already.
     pub(super) fn write(&self, line: String) {
-        let mut waiting = self.lock();
+        let mut waiting = self.queue.lock();
         while waiting.busy && waiting.bytes > FULL && !waiting.broken {
-            waiting = self.wait(waiting);
+            waiting = self.queue.wait(waiting);
         }
         waiting.push(line);
         if !waiting.busy {
@@ -56,16 +59,50 @@ impl<W: Write> Output<W> {
     /// Writes what is left to it until [`Output::close`], or until the other
     /// side is gone.
     pub(super) fn run(&self) {
-        let mut waiting = self.lock();
+        let mut waiting = self.queue.lock();
         loop {
             if !waiting.busy && !waiting.lines.is_empty() {
                 waiting = self.drain(waiting);
             } else if waiting.closed || waiting.broken {
                 return;
             } else {
-                waiting = self.wait(waiting);
+                waiting = self.queue.wait(waiting);
             }
         }
+    }
+
+    /// Writes until nothing waits. The lock is not held meanwhile.
+    fn drain<'a>(&'a self, mut waiting: MutexGuard<'a, Waiting>) -> MutexGuard<'a, Waiting> {
+        waiting.busy = true;
+        while let Some(line) = waiting.lines.pop_front() {
+            let broken = waiting.broken;
+            drop(waiting);
+            let result = if broken {
+                Ok(())
+            } else {
+                self.put(line.as_bytes())
+            };
+            waiting = self.queue.lock();
+            waiting.bytes -= line.len();
+            waiting.broken |= result.is_err();
+            self.queue.changed.notify_all();
+        }
+        waiting.busy = false;
+        waiting
+    }
+
+    fn put(&self, line: &[u8]) -> io::Result<()> {
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        writer.write_all(line)?;
+        writer.flush()
+    }
+}
+
+impl Queue {
+    /// Leaves a line to the thread in [`Output::run`]; never waits.
+    pub(super) fn leave(&self, line: String) {
+        self.lock().push(line);
+        self.changed.notify_all();
     }
 
     /// Ends [`Output::run`] once everything is written.
@@ -86,32 +123,6 @@ impl<W: Write> Output<W> {
         while waiting.bytes > bytes && !waiting.broken {
             waiting = self.wait(waiting);
         }
-    }
-
-    /// Writes until nothing waits. The lock is not held meanwhile.
-    fn drain<'a>(&'a self, mut waiting: MutexGuard<'a, Waiting>) -> MutexGuard<'a, Waiting> {
-        waiting.busy = true;
-        while let Some(line) = waiting.lines.pop_front() {
-            let broken = waiting.broken;
-            drop(waiting);
-            let result = if broken {
-                Ok(())
-            } else {
-                self.put(line.as_bytes())
-            };
-            waiting = self.lock();
-            waiting.bytes -= line.len();
-            waiting.broken |= result.is_err();
-            self.changed.notify_all();
-        }
-        waiting.busy = false;
-        waiting
-    }
-
-    fn put(&self, line: &[u8]) -> io::Result<()> {
-        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        writer.write_all(line)?;
-        writer.flush()
     }
 
     fn lock(&self) -> MutexGuard<'_, Waiting> {

@@ -92,13 +92,13 @@ impl Scheduler {
     }
 
     /// Runs calls, one after the other, until the scheduler is closed and no
-    /// call is left. A call gets its time from when it starts.
-    pub(super) fn work(&self, timeout: u64, run: impl Fn(Job, &Control)) {
+    /// call is left. `begin` is asked as a call starts: its time runs from then.
+    pub(super) fn work(&self, begin: impl Fn(&Call) -> Control, run: impl Fn(Job, &Control)) {
         let mut state = self.lock();
         loop {
             if let Some(job) = state.next() {
                 let (serial, changes) = (job.call.ticket.serial(), job.changes);
-                let control = Control::new(timeout);
+                let control = begin(&job.call);
                 state.running.insert(serial, control.clone());
                 state.changing = changes;
                 drop(state);

@@ -1,0 +1,239 @@
+//! What the process itself gives up before it reads the first request, should
+//! the WebAssembly sandbox ever fail: with Landlock every file but the root,
+//! with seccomp programs, sockets, other processes and new machine code. It
+//! knows neither component nor protocol, and there is no way back.
+
+use std::fmt;
+use std::os::fd::{AsFd, BorrowedFd};
+
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset,
+    RulesetAttr, RulesetCreatedAttr, RulesetStatus, Scope,
+};
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule, TargetArch,
+};
+use thiserror::Error;
+
+/// How much the process insists on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Lockdown {
+    /// As much as this kernel offers.
+    #[default]
+    Auto,
+    /// All of it, or the server does not start.
+    Required,
+    /// Nothing is given up.
+    Off,
+}
+
+/// Why a process that insists on it does not start.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum LockdownError {
+    /// The kernel has no Landlock, or too little of it.
+    #[error("this kernel does not enforce Landlock for files (Linux 6.2 or later does)")]
+    Landlock,
+    /// The kernel refuses the filter of system calls.
+    #[error("this kernel does not take a seccomp filter")]
+    Seccomp,
+    /// Threads were running already; what they could do they still can.
+    #[error("the process has started threads already")]
+    Threads,
+}
+
+/// What holds from now on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// Landlock: the process opens nothing but the root.
+    pub files: bool,
+    /// Seccomp: no programs, sockets, other processes or new machine code.
+    pub calls: bool,
+}
+
+impl fmt::Display for Held {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = |held| if held { "enforced" } else { "not available" };
+        write!(
+            formatter,
+            "lockdown: files {} (Landlock), calls {} (seccomp)",
+            state(self.files),
+            state(self.calls)
+        )
+    }
+}
+
+/// Files are confined since Linux 5.13, completely (with truncation) since 6.2.
+const FILES: ABI = ABI::V3;
+
+/// What is taken along where the kernel has it: devices, TCP, abstract sockets
+/// and signals (Linux 6.12).
+const LATEST: ABI = ABI::V6;
+
+/// `ENOSYS`: the caller uses an older call that can be looked into.
+const NO_SUCH_CALL: u32 = libc::ENOSYS.unsigned_abs();
+
+/// Gives everything up but `root`. To be called before the process has a
+/// second thread: Landlock holds for the caller and what it starts.
+///
+/// # Errors
+/// Only where `lockdown` insists; see [`LockdownError`].
+pub(crate) fn enter(
+    lockdown: Lockdown,
+    root: BorrowedFd<'_>,
+    writable: bool,
+) -> Result<Held, LockdownError> {
+    let required = match lockdown {
+        Lockdown::Off => {
+            return Ok(Held {
+                files: false,
+                calls: false,
+            });
+        }
+        Lockdown::Auto => false,
+        Lockdown::Required => true,
+    };
+    // The thread count is in /proc; without it there is nothing to compare.
+    let threads = std::fs::read_dir("/proc/self/task").map_or(1, Iterator::count);
+    let files = threads == 1 && confine_files(root, writable).unwrap_or(false);
+    let calls = confine_calls().is_ok();
+    match (required, files, calls) {
+        (true, _, _) if threads != 1 => Err(LockdownError::Threads),
+        (true, false, _) => Err(LockdownError::Landlock),
+        (true, _, false) => Err(LockdownError::Seccomp),
+        _ => Ok(Held { files, calls }),
+    }
+}
+
+/// What may be done below the root: what `confine` does, and no more.
+fn rights(writable: bool) -> BitFlags<AccessFs> {
+    let reading = AccessFs::ReadFile | AccessFs::ReadDir;
+    if writable {
+        reading
+            | AccessFs::WriteFile
+            | AccessFs::MakeReg
+            | AccessFs::MakeDir
+            | AccessFs::RemoveFile
+            | AccessFs::RemoveDir
+    } else {
+        reading
+    }
+}
+
+/// Whether everything that can happen to a file is confined.
+fn confine_files(root: BorrowedFd<'_>, writable: bool) -> Result<bool, landlock::RulesetError> {
+    let full = Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessFs::from_all(FILES))
+        .is_ok();
+    let status = Ruleset::default()
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(AccessFs::from_all(LATEST))?
+        .handle_access(AccessNet::from_all(LATEST))?
+        .scope(Scope::from_all(LATEST))?
+        .create()?
+        .add_rule(PathBeneath::new(root.as_fd(), rights(writable)))?
+        .restrict_self()?;
+    Ok(full && status.ruleset != RulesetStatus::NotEnforced)
+}
+
+/// Installs the two filters, on every thread there is.
+fn confine_calls() -> Result<(), seccompiler::Error> {
+    let arch: TargetArch = std::env::consts::ARCH.try_into()?;
+    for (action, rules) in [
+        (
+            SeccompAction::Errno(NO_SUCH_CALL),
+            vec![(libc::SYS_clone3, vec![])],
+        ),
+        (
+            SeccompAction::Errno(libc::EPERM.unsigned_abs()),
+            forbidden()?,
+        ),
+    ] {
+        let filter = SeccompFilter::new(
+            rules.into_iter().collect(),
+            SeccompAction::Allow,
+            action,
+            arch,
+        )?;
+        let program: BpfProgram = filter.try_into()?;
+        seccompiler::apply_filter_all_threads(&program)?;
+    }
+    Ok(())
+}
+
+/// The calls that are refused; with rules, only those whose arguments match.
+fn forbidden() -> Result<Vec<(i64, Vec<SeccompRule>)>, seccompiler::BackendError> {
+    let flag = |argument, mask: i32, expected: i32| {
+        let (mask, expected) = (
+            u64::from(mask.unsigned_abs()),
+            u64::from(expected.unsigned_abs()),
+        );
+        let operation = SeccompCmpOp::MaskedEq(mask);
+        let condition =
+            SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operation, expected)?;
+        SeccompRule::new(vec![condition])
+    };
+    let mut calls: Vec<(i64, Vec<SeccompRule>)> =
+        NEVER.iter().map(|call| (*call, vec![])).collect();
+    // New machine code: memory that may be executed.
+    for call in [libc::SYS_mmap, libc::SYS_mprotect, libc::SYS_pkey_mprotect] {
+        calls.push((call, vec![flag(2, libc::PROT_EXEC, libc::PROT_EXEC)?]));
+    }
+    // New processes: what is cloned must be a thread.
+    calls.push((libc::SYS_clone, vec![flag(0, libc::CLONE_THREAD, 0)?]));
+    Ok(calls)
+}
+
+/// Never needed once the server runs.
+const NEVER: &[i64] = &[
+    // programs
+    libc::SYS_execve,
+    libc::SYS_execveat,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_fork,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_vfork,
+    // sockets
+    libc::SYS_socket,
+    libc::SYS_socketpair,
+    libc::SYS_connect,
+    libc::SYS_bind,
+    libc::SYS_listen,
+    libc::SYS_accept,
+    libc::SYS_accept4,
+    // other processes
+    libc::SYS_ptrace,
+    libc::SYS_process_vm_readv,
+    libc::SYS_process_vm_writev,
+    libc::SYS_pidfd_open,
+    libc::SYS_pidfd_getfd,
+    libc::SYS_kcmp,
+    // ways around the filter, and into the kernel
+    libc::SYS_io_uring_setup,
+    libc::SYS_io_uring_enter,
+    libc::SYS_io_uring_register,
+    libc::SYS_bpf,
+    libc::SYS_perf_event_open,
+    libc::SYS_userfaultfd,
+    libc::SYS_personality,
+    libc::SYS_unshare,
+    libc::SYS_setns,
+    libc::SYS_mount,
+    libc::SYS_umount2,
+    libc::SYS_pivot_root,
+    libc::SYS_chroot,
+    libc::SYS_open_by_handle_at,
+    libc::SYS_memfd_secret,
+    libc::SYS_add_key,
+    libc::SYS_keyctl,
+    libc::SYS_request_key,
+    libc::SYS_init_module,
+    libc::SYS_finit_module,
+    libc::SYS_delete_module,
+    libc::SYS_kexec_load,
+    libc::SYS_reboot,
+    libc::SYS_swapon,
+    libc::SYS_swapoff,
+];
