@@ -12,6 +12,7 @@ mod framing;
 mod ids;
 mod lifecycle;
 mod limits;
+mod lockdown_session;
 mod modern;
 mod ordering;
 mod policy;

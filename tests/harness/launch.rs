@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use super::checks::Checks;
-use super::process::{Process, binary};
+use super::process::{Process, binary, piped};
 use super::{Root, Server};
 
 /// How a server is started: `--root R --include '**'` unless changed.
@@ -24,8 +24,18 @@ impl Launch {
 
     /// A server of this root, spelled otherwise.
     pub(crate) fn at(root: &Root, spelled: impl Into<PathBuf>) -> Self {
-        let mut command = binary();
-        command.arg("--root").arg(spelled.into());
+        Self::by(binary(), root, spelled.into())
+    }
+
+    /// A server of this root, started by another program, whose command line
+    /// is complete but for what it starts.
+    pub(crate) fn under(mut program: Command, root: &Root) -> Self {
+        program.arg(binary().get_program());
+        Self::by(piped(program), root, root.path())
+    }
+
+    fn by(mut command: Command, root: &Root, spelled: PathBuf) -> Self {
+        command.arg("--root").arg(spelled);
         let above = root.above().to_str().expect("a UTF-8 path").to_owned();
         Self {
             command,

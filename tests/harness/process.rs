@@ -34,7 +34,11 @@ pub(crate) struct Process {
 
 /// The binary under test, with its three streams as pipes.
 pub(crate) fn binary() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_preopen-mcp"));
+    piped(Command::new(env!("CARGO_BIN_EXE_preopen-mcp")))
+}
+
+/// A command with its three streams as pipes.
+pub(crate) fn piped(mut command: Command) -> Command {
     command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
