@@ -35,7 +35,7 @@ struct Shared {
 }
 
 /// Keeps the clock going.
-pub(super) struct Ticking<'a>(&'a Shared);
+pub(crate) struct Ticking<'a>(&'a Shared);
 
 impl Drop for Ticking<'_> {
     fn drop(&mut self) {

@@ -10,14 +10,24 @@ use wasmtime::component::Component;
 pub(crate) static COMPONENT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/guest.wasm"));
 
 /// The same, compiled for this machine's kind of processor.
-static CODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/guest.cwasm"));
+static GUEST: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/guest.cwasm"));
 
-/// Loads the component. The engine checks that the code was made by the same
+/// A component the build embedded.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Embedded {
+    /// The tools.
+    Guest,
+}
+
+/// Loads a component. The engine checks that the code was made by the same
 /// version under the same settings, for a processor like this one.
-pub(super) fn load(engine: &Engine) -> wasmtime::Result<Component> {
+pub(super) fn load(engine: &Engine, component: Embedded) -> wasmtime::Result<Component> {
+    let code = match component {
+        Embedded::Guest => GUEST,
+    };
     // SAFETY: `deserialize` runs what it is given, so the bytes must come from
     // `Engine::precompile_component` and be unchanged. These were written by
     // this package's own build script with that function and are part of the
     // executable: nobody can change them who could not change the program.
-    unsafe { Component::deserialize(engine, CODE) }
+    unsafe { Component::deserialize(engine, code) }
 }

@@ -3,32 +3,26 @@
 //! knows what a tool call is, and neither the protocol nor what tools there are.
 
 mod bounds;
+mod chamber;
 mod clock;
 mod embedded;
 mod link;
 mod pool;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use preopen_contract::limits::Limits;
 use preopen_contract::session::{Outcome, ToolResult};
 use thiserror::Error;
-use wasmtime::component::{Linker, ResourceTable};
-use wasmtime::{Engine, Store, UpdateDeadline};
-use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
+use wasmtime::Store;
 
 use self::bindings::exports::preopen::mcp::tools::{self, CallError, Settings, Toolset};
 use self::bounds::Interruption;
-use self::bounds::Memory;
 pub(crate) use self::bounds::{Control, Listener};
-use self::clock::Clock;
-use self::pool::{Room, Slots};
-use crate::confine::{Confine, Grant, View};
+pub(crate) use self::chamber::{Chamber, Ended, State};
+pub(crate) use self::embedded::{COMPONENT, Embedded};
+use crate::confine::Grant;
 use crate::root::{Root, WriteMode};
-
-pub(crate) use embedded::COMPONENT;
 
 #[allow(missing_docs, unreachable_pub, clippy::all)]
 mod bindings {
@@ -38,8 +32,8 @@ mod bindings {
     });
 }
 
-/// The most handles an instance may hold; the tools need one a directory level.
-const MAX_HANDLES: usize = 4096;
+/// Time for listing the tools, in milliseconds; it takes none to speak of.
+const LISTING_TIME: u64 = 30_000;
 
 /// Address space that must be left beside an instance, in bytes, where it is
 /// scarce: stacks and heaps of the threads, and what calls bring along.
@@ -57,71 +51,28 @@ pub enum SandboxError {
     Component(wasmtime::Error),
 }
 
-/// What the engine keeps for one instance.
-struct State {
-    wasi: WasiCtx,
-    table: ResourceTable,
-    confine: Confine,
-    memory: Memory,
-}
-
-impl WasiView for State {
-    fn ctx(&mut self) -> WasiCtxView<'_> {
-        WasiCtxView {
-            ctx: &mut self.wasi,
-            table: &mut self.table,
-        }
-    }
-}
-
-impl State {
-    fn files(&mut self) -> View<'_> {
-        View {
-            confine: &mut self.confine,
-            table: &mut self.table,
-        }
-    }
-}
-
-/// The component, ready to be instantiated.
+/// The tools' component, ready to be instantiated.
 pub(crate) struct Sandbox {
-    engine: Engine,
+    chamber: Chamber,
     component: bindings::GuestPre<State>,
-    grant: Arc<Grant>,
     settings: Settings,
-    limits: Limits,
-    slots: Slots,
-    clock: Clock,
-    stopping: Arc<AtomicBool>,
 }
 
 impl Sandbox {
     /// Loads the component for `calls` calls at a time, fewer where the
     /// address space has no room for that many.
     pub(crate) fn new(root: &Root, calls: usize) -> Result<Self, SandboxError> {
-        let Room {
-            engine,
-            calls,
-            on_demand,
-        } = pool::engine(calls, &root.limits)?;
-        let component = embedded::load(&engine).map_err(SandboxError::Component)?;
-        let mut linker = Linker::new(&engine);
-        link::imports(&mut linker, &component, &engine).map_err(SandboxError::Component)?;
-        let component = linker
-            .instantiate_pre(&component)
+        let chamber = Chamber::new(Arc::clone(&root.grant), root.limits.clone(), calls)?;
+        let component = chamber
+            .load(Embedded::Guest)
             .and_then(bindings::GuestPre::new)
             .map_err(SandboxError::Component)?;
         let sandbox = Self {
-            clock: Clock::new(engine.clone()),
-            engine,
+            chamber,
             component,
-            grant: Arc::clone(&root.grant),
             settings: settings(root),
-            limits: root.limits.clone(),
-            slots: Slots::new(calls),
-            stopping: Arc::default(),
         };
-        if on_demand {
+        if sandbox.chamber.is_on_demand() {
             // Threads and answers need room beside the instance, later on.
             let mut headroom: Vec<u8> = Vec::new();
             let reserved = headroom.try_reserve_exact(HEADROOM);
@@ -135,31 +86,37 @@ impl Sandbox {
 
     /// What every instance gets.
     pub(crate) fn grant(&self) -> &Grant {
-        &self.grant
+        self.chamber.grant()
     }
 
     /// How many calls run at the same time.
     pub(crate) fn calls(&self) -> usize {
-        self.slots.count()
+        self.chamber.calls()
+    }
+
+    /// Stops every call, now and from now on, and waits until they have ended
+    /// or `patience` is over.
+    pub(crate) fn stop(&self, patience: Duration) {
+        self.chamber.stop(patience);
     }
 
     /// The definitions of the tools served, a JSON array. No clock runs: this
     /// may be asked before the process has a second thread.
     pub(crate) fn list_tools(&self) -> wasmtime::Result<String> {
-        let control = Control::new(self.limits.call_timeout, None);
-        let (result, _) = self.run(&control, |tools, store| {
+        let control = Control::new(LISTING_TIME, None);
+        let listed = self.enter(&control, |tools, store| {
             tools.call_list_tools(store, &self.settings)
         });
-        result
+        listed.result
     }
 
     /// Runs one tool call in an instance of its own.
     pub(crate) fn call(&self, name: &str, arguments: &str, control: &Control) -> Outcome {
-        let _ticking = self.clock.run();
-        let (result, memory_ran_out) = self.run(control, |tools, store| {
+        let _ticking = self.chamber.keep_time();
+        let ended = self.enter(control, |tools, store| {
             tools.call_call_tool(store, &self.settings, name, arguments)
         });
-        match result {
+        match ended.result {
             Ok(Ok(answer)) => Outcome::Result(ToolResult {
                 structured: answer.structured,
                 text: answer.text,
@@ -171,7 +128,9 @@ impl Sandbox {
                 self.past("call-timeout", "took longer than")
             }
             Err(_) if control.interruption() == Some(Interruption::Cancelled) => Outcome::Stopped,
-            Err(_) if memory_ran_out => self.past("max-call-memory", "needed more memory than"),
+            Err(_) if ended.memory_ran_out => {
+                self.past("max-call-memory", "needed more memory than")
+            }
             Err(error) => {
                 crate::diagnostics::report(&format_args!("{name} was stopped: {error:#}"));
                 Outcome::Internal
@@ -181,55 +140,21 @@ impl Sandbox {
 
     /// The refusal of a call that went past a limit.
     fn past(&self, flag: &str, what: &str) -> Outcome {
-        let limit = self.limits.shown(flag);
+        let limit = self.chamber.limits().shown(flag);
         Outcome::Result(ToolResult::refusal(format!(
             "the call {what} {limit} and was stopped (--{flag}); ask for less at a time"
         )))
     }
 
-    /// Stops every call, now and from now on, and waits until they have ended
-    /// or `patience` is over.
-    pub(crate) fn stop(&self, patience: Duration) {
-        self.stopping.store(true, Ordering::SeqCst);
-        self.slots.wait_for_all(patience);
-    }
-
-    /// Instantiates, runs `call`, and throws the instance away. Says whether
-    /// the instance asked for more memory than it may have.
-    fn run<T>(
+    fn enter<T>(
         &self,
         control: &Control,
         call: impl FnOnce(&tools::Guest, &mut Store<State>) -> wasmtime::Result<T>,
-    ) -> (wasmtime::Result<T>, bool) {
-        let _slot = self.slots.take();
-        let mut table = ResourceTable::new();
-        table.set_max_capacity(MAX_HANDLES);
-        let state = State {
-            // Empty environment, no arguments, stdin at its end, stdout and
-            // stderr to nowhere: that is what the library begins with.
-            wasi: WasiCtx::builder().build(),
-            table,
-            confine: Confine::new(Arc::clone(&self.grant), Arc::clone(control.counters())),
-            memory: Memory::new(self.limits.max_call_memory),
-        };
-        let mut store = Store::new(&self.engine, state);
-        store.limiter(|state| &mut state.memory);
-        store.set_epoch_deadline(1);
-        let (watched, stopping) = (control.clone(), Arc::clone(&self.stopping));
-        store.epoch_deadline_callback(move |_| {
-            if stopping.load(Ordering::SeqCst) {
-                watched.cancel();
-            }
-            Ok(match watched.check() {
-                Some(_) => UpdateDeadline::Interrupt,
-                None => UpdateDeadline::Continue(1),
-            })
-        });
-        let result = self
-            .component
-            .instantiate(&mut store)
-            .and_then(|guest| call(guest.preopen_mcp_tools(), &mut store));
-        (result, store.data().memory.ran_out())
+    ) -> Ended<T> {
+        self.chamber.enter(control, |store| {
+            let guest = self.component.instantiate(&mut *store)?;
+            call(guest.preopen_mcp_tools(), store)
+        })
     }
 }
 
