@@ -17,6 +17,7 @@ mod modern;
 mod ordering;
 mod policy;
 mod progress;
+mod races;
 mod refusals;
 mod regressions;
 mod temporaries;
