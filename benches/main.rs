@@ -9,11 +9,12 @@
 //! to be timed by itself, and the baseline has to run between two of them: that
 //! is done with `std::time` and medians. Reads `/proc`, so it needs Linux.
 
+mod calls;
 mod client;
 mod corpus;
+mod files;
 mod measure;
 mod native;
-mod rows;
 mod table;
 
 use std::path::Path;
@@ -53,6 +54,9 @@ fn measure(wanted: impl Fn(&str) -> bool) -> Result<Vec<Row>> {
     let echo = native::echo(&corpus.beside())?;
     let mut criterion = Criterion::default()
         .without_plots()
+        // With the corpus it goes: what another run measured on a busier or an
+        // idler machine is nothing to compare with.
+        .output_directory(&corpus.beside())
         .warm_up_time(Duration::from_secs(1))
         .measurement_time(Duration::from_secs(8));
     let mut rows = Vec::new();
@@ -63,13 +67,13 @@ fn measure(wanted: impl Fn(&str) -> bool) -> Result<Vec<Row>> {
         }
         Ok(())
     };
-    run("start", &mut || rows::start(&corpus, &echo))?;
+    run("start", &mut || calls::start(&corpus, &echo))?;
     run("small calls", &mut || {
-        rows::small_calls(&mut criterion, &corpus, &echo)
+        calls::small_calls(&mut criterion, &corpus, &echo)
     })?;
-    run("searches", &mut || rows::searches(&corpus))?;
-    run("large file", &mut || rows::large_file(&corpus))?;
-    run("durable write", &mut || rows::durable_write(&corpus))?;
-    run("pipelined", &mut || rows::pipelined(&corpus))?;
+    run("searches", &mut || files::searches(&corpus))?;
+    run("large file", &mut || files::large_file(&corpus))?;
+    run("durable write", &mut || files::durable_write(&corpus))?;
+    run("pipelined", &mut || calls::pipelined(&corpus))?;
     Ok(rows)
 }

@@ -6,8 +6,30 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use criterion::Criterion;
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use crate::client::Peer;
+
+/// Where the client of a round trip runs, and where the servers. A round trip
+/// takes less than half the time when the system happens to put both on one
+/// core, and where it puts them changes from run to run; so it is laid down.
+pub(crate) const CLIENT: usize = 0;
+pub(crate) const SERVER: usize = 1;
+
+/// Does `work` on one core of those this thread may use (the last, if there are
+/// fewer); a process that is started meanwhile stays there.
+pub(crate) fn on_core<T>(core: usize, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let all = sched_getaffinity(None)?;
+    let usable = (0..CpuSet::MAX_CPU).filter(|core| all.is_set(*core));
+    let mut one = CpuSet::new();
+    if let Some(core) = usable.take(core + 1).last() {
+        one.set(core);
+    }
+    sched_setaffinity(None, &one)?;
+    let done = work();
+    sched_setaffinity(None, &all)?;
+    done
+}
 
 /// The middle value, in seconds.
 fn median(mut times: Vec<Duration>) -> f64 {
