@@ -10,6 +10,7 @@ mod cursors;
 mod escape;
 mod framing;
 mod ids;
+mod leaks;
 mod lifecycle;
 mod limits;
 mod lockdown_session;

@@ -89,6 +89,13 @@ impl Process {
         Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? * 1024)
     }
 
+    /// How many descriptors the process has open; none where the system does
+    /// not say.
+    pub(crate) fn descriptors(&self) -> Option<usize> {
+        let open = std::fs::read_dir(format!("/proc/{}/fd", self.pid)).ok()?;
+        Some(open.count())
+    }
+
     /// Writes bytes as they are; a process that is gone fails the test.
     pub(crate) fn write(&mut self, bytes: &[u8]) {
         self.try_write(bytes).expect("the server reads its input");

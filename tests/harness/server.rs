@@ -71,6 +71,11 @@ impl Server {
         }
     }
 
+    /// How many descriptors it has open; none where the system does not say.
+    pub(crate) fn descriptors(&self) -> Option<usize> {
+        self.process.descriptors()
+    }
+
     /// Sends bytes as they are.
     pub(crate) fn raw(&mut self, bytes: impl AsRef<[u8]>) {
         self.process.write(bytes.as_ref());
