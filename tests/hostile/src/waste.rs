@@ -8,7 +8,7 @@ use wasip2::filesystem::preopens::get_directories;
 use wasip2::filesystem::types::{
     Descriptor, DirectoryEntryStream, ErrorCode, OpenFlags, PathFlags,
 };
-use wasip2::io::poll::{Pollable, poll};
+use wasip2::io::poll::poll;
 use wasip2::random::{insecure, random};
 
 use crate::attempts::Attempt;
@@ -131,9 +131,27 @@ pub(crate) const ATTEMPTS: &[Attempt] = &[
         what: "wait for one thing a hundred thousand times over",
         run: |_| {
             let mut tally = Tally::default();
-            let ready: Pollable = get_stdout().subscribe();
+            let stream = get_stdout();
+            let ready = stream.subscribe();
             let events = poll(&vec![&ready; 100_000]).len();
             tally.found(format!("{events} events"));
+            tally.end()
+        },
+    },
+    Attempt {
+        name: "read-nothing",
+        what: "read no bytes at all, at every place of a file",
+        run: |root| {
+            let mut tally = Tally::default();
+            if let Some(file) = file(&mut tally, root, "f.txt", READ) {
+                for offset in [0, 1, 1 << 40, u64::MAX] {
+                    match tally.may_fail(file.read(0, offset)) {
+                        Some((bytes, _)) if bytes.is_empty() => tally.found("nothing"),
+                        Some((bytes, _)) => tally.got(format!("{} bytes", bytes.len())),
+                        None => {}
+                    }
+                }
+            }
             tally.end()
         },
     },
@@ -182,7 +200,6 @@ fn read_more_than_there_is(root: &Descriptor) -> Outcome {
     for (length, offset) in [
         (u64::MAX, 0),
         (u64::MAX, 1),
-        (0, 0),
         (u64::MAX, u64::MAX),
         (1, u64::MAX),
         (u64::MAX, i64::MAX as u64),
