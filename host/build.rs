@@ -1,5 +1,5 @@
-//! Builds the component for wasm32-wasip2, compiles it to machine code and
-//! leaves both in OUT_DIR for the server to embed.
+//! Builds the components for wasm32-wasip2, compiles them to machine code and
+//! leaves both forms in OUT_DIR for the server to embed.
 //!
 //! Compiler and component are built by cargo runs of their own, in a target
 //! directory that every profile shares: the compiler is the longest part of a
@@ -12,8 +12,11 @@ use std::process::{Child, Command};
 
 const TARGET: &str = "wasm32-wasip2";
 
-/// Everything the two results depend on, relative to the workspace.
-const SOURCES: [&str; 8] = [
+/// The tools, and the component that tries to get out; package and file name.
+const COMPONENTS: [(&str, &str); 2] = [("preopen-guest", "guest"), ("preopen-hostile", "hostile")];
+
+/// Everything the results depend on, relative to the workspace.
+const SOURCES: [&str; 9] = [
     "Cargo.toml",
     "Cargo.lock",
     "rust-toolchain.toml",
@@ -21,6 +24,7 @@ const SOURCES: [&str; 8] = [
     "guest",
     "host/src/engine.rs",
     "precompile",
+    "tests/hostile",
     "wit",
 ];
 
@@ -37,33 +41,30 @@ fn main() -> Result<(), Box<dyn Error>> {
     let shared = out.ancestors().nth(4).unwrap_or(&out).join("component");
 
     add_target(&workspace)?;
-    let mut guest = cargo(
-        &workspace,
-        "preopen-guest",
-        "component",
-        &shared.join("guest"),
-    );
-    guest
-        .args(["--target", TARGET, "--crate-type", "cdylib"])
-        .env("RUSTFLAGS", "-Ctarget-feature=+simd128");
-    let mut compiler = cargo(
-        &workspace,
-        "preopen-precompile",
-        "precompile",
-        &shared.join("precompile"),
-    );
-    let (guest, compiler) = (start(&mut guest)?, start(&mut compiler)?);
-    finish(guest, "building the component")?;
-    finish(compiler, "building the compiler for the component")?;
+    let compiler = shared.join("precompile");
+    let mut building = cargo(&workspace, "preopen-precompile", "precompile", &compiler);
+    let building = start(&mut building)?;
+    for (package, _) in COMPONENTS {
+        let mut component = cargo(&workspace, package, "component", &shared.join("guest"));
+        component
+            .args(["--target", TARGET, "--crate-type", "cdylib"])
+            .env("RUSTFLAGS", "-Ctarget-feature=+simd128");
+        finish(start(&mut component)?, "building a component")?;
+    }
+    finish(building, "building the compiler for the components")?;
 
-    let component = shared.join(format!("guest/{TARGET}/component/preopen_guest.wasm"));
-    std::fs::copy(&component, out.join("guest.wasm"))?;
-    let compile = Command::new(shared.join("precompile/precompile/preopen-precompile"))
-        .arg(&component)
-        .arg(out.join("guest.cwasm"))
-        .arg(env::var("TARGET")?)
-        .spawn()?;
-    finish(compile, "compiling the component")
+    for (package, name) in COMPONENTS {
+        let file = package.replace('-', "_");
+        let wasm = shared.join(format!("guest/{TARGET}/component/{file}.wasm"));
+        std::fs::copy(&wasm, out.join(format!("{name}.wasm")))?;
+        let mut compile = Command::new(compiler.join("precompile/preopen-precompile"));
+        compile
+            .arg(&wasm)
+            .arg(out.join(format!("{name}.cwasm")))
+            .arg(env::var("TARGET")?);
+        finish(start(&mut compile)?, "compiling a component")?;
+    }
+    Ok(())
 }
 
 /// Makes sure that the component's target is installed.

@@ -20,6 +20,7 @@ mod serve;
 mod server;
 
 pub mod diagnostics;
+pub mod hostile;
 pub mod process;
 
 pub use lockdown::{Held, Lockdown, LockdownError};

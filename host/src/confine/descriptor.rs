@@ -170,10 +170,13 @@ impl View<'_> {
     ) -> FsResult<(Vec<u8>, bool)> {
         let file = self.node(descriptor)?.readable()?;
         let length = usize::try_from(length).map_or(READ_MAX, |length| length.min(READ_MAX));
+        if length == 0 {
+            return Ok((Vec::new(), false));
+        }
         let mut bytes = Vec::with_capacity(length);
         let read = retry(|| rustix::io::pread(file, spare_capacity(&mut bytes), offset))?;
         // For a regular file a short read means its end (pread(2)).
-        let at_end = read < length || (length == 0);
+        let at_end = read < length;
         self.confine.counters.moved(read);
         Ok((bytes, at_end))
     }

@@ -12,11 +12,16 @@ pub(crate) static COMPONENT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/g
 /// The same, compiled for this machine's kind of processor.
 static GUEST: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/guest.cwasm"));
 
+/// The component that tries to get out.
+static HOSTILE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/hostile.cwasm"));
+
 /// A component the build embedded.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Embedded {
     /// The tools.
     Guest,
+    /// The one that tries to get out.
+    Hostile,
 }
 
 /// Loads a component. The engine checks that the code was made by the same
@@ -24,6 +29,7 @@ pub(crate) enum Embedded {
 pub(super) fn load(engine: &Engine, component: Embedded) -> wasmtime::Result<Component> {
     let code = match component {
         Embedded::Guest => GUEST,
+        Embedded::Hostile => HOSTILE,
     };
     // SAFETY: `deserialize` runs what it is given, so the bytes must come from
     // `Engine::precompile_component` and be unchanged. These were written by

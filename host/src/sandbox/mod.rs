@@ -17,8 +17,7 @@ use thiserror::Error;
 use wasmtime::Store;
 
 use self::bindings::exports::preopen::mcp::tools::{self, CallError, Settings, Toolset};
-use self::bounds::Interruption;
-pub(crate) use self::bounds::{Control, Listener};
+pub(crate) use self::bounds::{Control, Interruption, Listener};
 pub(crate) use self::chamber::{Chamber, Ended, State};
 pub(crate) use self::embedded::{COMPONENT, Embedded};
 use crate::confine::Grant;
