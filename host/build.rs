@@ -15,6 +15,9 @@ const TARGET: &str = "wasm32-wasip2";
 /// The tools, and the component that tries to get out; package and file name.
 const COMPONENTS: [(&str, &str); 2] = [("preopen-guest", "guest"), ("preopen-hostile", "hostile")];
 
+/// SIMD, and a stack that is small enough for an instance's slot to keep.
+const COMPONENT_FLAGS: &str = "-Ctarget-feature=+simd128 -Clink-arg=-zstack-size=262144";
+
 /// Everything the results depend on, relative to the workspace.
 const SOURCES: [&str; 9] = [
     "Cargo.toml",
@@ -48,7 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let mut component = cargo(&workspace, package, "component", &shared.join("guest"));
         component
             .args(["--target", TARGET, "--crate-type", "cdylib"])
-            .env("RUSTFLAGS", "-Ctarget-feature=+simd128");
+            .env("RUSTFLAGS", COMPONENT_FLAGS);
         finish(start(&mut component)?, "building a component")?;
     }
     finish(building, "building the compiler for the components")?;

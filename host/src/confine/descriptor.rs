@@ -43,11 +43,13 @@ pub(super) struct Node {
 pub(super) struct Unfinished {
     pub(super) base: Arc<OwnedFd>,
     pub(super) name: String,
+    /// The lock on its directory, held as long as it is unfinished.
+    pub(super) _lock: Option<OwnedFd>,
 }
 
 impl Drop for Node {
     fn drop(&mut self) {
-        let Some(Unfinished { base, name }) = &self.unfinished else {
+        let Some(Unfinished { base, name, .. }) = &self.unfinished else {
             return;
         };
         let Ok(place) = resolve::Place::of(base.as_fd(), name) else {

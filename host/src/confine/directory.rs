@@ -8,17 +8,20 @@ use std::sync::Arc;
 
 use preopen_contract::path;
 use preopen_contract::policy::{Verdict, is_reserved};
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, SeekFrom};
+use rustix::fs::{
+    AtFlags, FileType, Gid, Mode, OFlags, RawDir, RenameFlags, SeekFrom, Statx, Uid, renameat_with,
+};
 use rustix::io::Errno;
 use wasmtime::component::Resource;
-use wasmtime_wasi::p2::FsResult;
+use wasmtime::format_err;
 use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
 use wasmtime_wasi::p2::bindings::sync::filesystem::types::{
     Descriptor, DirectoryEntry, DirectoryEntryStream,
 };
+use wasmtime_wasi::p2::{FsError, FsResult};
 
 use super::descriptor::{Target, kind, type_of};
-use super::errno::{code, fail, refuse};
+use super::errno::{fail, refuse};
 use super::resolve::{self, Place};
 use super::{Confine, View};
 
@@ -56,7 +59,6 @@ impl Entries {
                 }
                 Some(entry) => entry?,
             };
-            confine.counters.saw_entry();
             let kind = entry.file_type();
             if let Ok(name) = entry.file_name().to_str()
                 && path::is_segment(name)
@@ -134,9 +136,17 @@ impl View<'_> {
             .get_mut(&Resource::<Entries>::new_borrow(stream.rep()))
             .map_err(|_| ErrorCode::BadDescriptor)?;
         while entries.ready.is_empty() && !entries.ended {
+            // However much is hidden, a call has no more time than any other.
+            if self.confine.counters.is_late() {
+                return Err(FsError::trap(format_err!("out of time while listing")));
+            }
             entries.fill(self.confine).map_err(fail)?;
         }
-        Ok(entries.ready.pop_front())
+        let next = entries.ready.pop_front();
+        if next.is_some() {
+            self.confine.counters.showed_entry();
+        }
+        Ok(next)
     }
 
     pub(super) fn close_list(&mut self, stream: &Resource<DirectoryEntryStream>) {
@@ -203,21 +213,15 @@ impl View<'_> {
         to: &Resource<Descriptor>,
         below: &str,
     ) -> FsResult<()> {
-        self.node(from)?.mutable()?;
-        self.node(to)?.mutable()?;
-        let source = self.target(from, temporary)?;
-        if !is_temporary(&source.whole) {
-            return Err(ErrorCode::Unsupported.into());
-        }
-        let target = self.target(to, below)?;
-        refuse(self.confine.grant.policy.file(&target.whole))?;
+        let (source, target) = self.placing(from, temporary, to, below)?;
+        let source = source.ok_or(ErrorCode::Unsupported)?;
         let old = Place::of(source.base.as_fd(), temporary).map_err(fail)?;
         let new = Place::of(target.base.as_fd(), below).map_err(fail)?;
         match new.stat() {
             Err(Errno::NOENT) => {}
             Err(errno) => return Err(fail(errno)),
             Ok(found) if kind(&found) == FileType::RegularFile => {
-                keep_mode(&old, u32::from(found.stx_mode)).map_err(fail)?;
+                keep_attributes(&old, &found).map_err(fail)?;
             }
             Ok(found) if kind(&found) == FileType::Directory => {
                 return Err(ErrorCode::IsDirectory.into());
@@ -225,8 +229,55 @@ impl View<'_> {
             // A link, a pipe, a socket or a device is not there to be replaced.
             Ok(_) => return Err(ErrorCode::NoEntry.into()),
         }
-        rustix::fs::renameat(old.directory(), old.name, new.directory(), new.name)
-            .map_err(|errno| code(errno).into())
+        rustix::fs::renameat(old.directory(), old.name, new.directory(), new.name).map_err(fail)?;
+        self.confine.counters.commit();
+        Ok(())
+    }
+
+    /// Puts a temporary where nothing stands: it has its name in full or not at
+    /// all, and nothing is ever overwritten. No other link is ever made.
+    pub(super) fn put(
+        &mut self,
+        from: &Resource<Descriptor>,
+        temporary: &str,
+        to: &Resource<Descriptor>,
+        below: &str,
+    ) -> FsResult<()> {
+        let (source, target) = self.placing(from, temporary, to, below)?;
+        let source = source.ok_or(ErrorCode::NotPermitted)?;
+        let old = Place::of(source.base.as_fd(), temporary).map_err(fail)?;
+        let new = Place::of(target.base.as_fd(), below).map_err(fail)?;
+        let (from, to) = (old.directory(), new.directory());
+        match renameat_with(from, old.name, to, new.name, RenameFlags::NOREPLACE) {
+            // A file system that cannot rename this way may be able to link.
+            Err(Errno::INVAL | Errno::NOSYS) => {
+                rustix::fs::linkat(from, old.name, to, new.name, AtFlags::empty())
+            }
+            result => result,
+        }
+        .map_err(fail)?;
+        self.confine.counters.commit();
+        Ok(())
+    }
+
+    /// Where a temporary is and where it is to go, as far as the rules allow
+    /// it; no source where it is no temporary.
+    fn placing(
+        &mut self,
+        from: &Resource<Descriptor>,
+        temporary: &str,
+        to: &Resource<Descriptor>,
+        below: &str,
+    ) -> Result<(Option<Target>, Target), ErrorCode> {
+        self.node(from)?.mutable()?;
+        self.node(to)?.mutable()?;
+        let source = self.target(from, temporary)?;
+        let source = is_temporary(&source.whole).then_some(source);
+        let target = self.target(to, below)?;
+        if source.is_some() {
+            refuse(self.confine.grant.policy.file(&target.whole))?;
+        }
+        Ok((source, target))
     }
 }
 
@@ -235,9 +286,24 @@ pub(super) fn is_temporary(whole: &str) -> bool {
     is_reserved(whole.rsplit('/').next().unwrap_or(whole))
 }
 
-/// Gives the temporary the mode of the file it is about to replace.
-fn keep_mode(temporary: &Place<'_>, mode: u32) -> Result<(), Errno> {
-    let flags = OFlags::WRONLY;
-    let file = resolve::open(temporary.directory(), temporary.name, flags, Mode::empty())?;
-    rustix::fs::fchmod(&file, Mode::from_raw_mode(mode & KEPT_MODE))
+/// Gives the temporary the mode of the file it is about to replace, and its
+/// owner and group as far as the process may.
+fn keep_attributes(temporary: &Place<'_>, found: &Statx) -> Result<(), Errno> {
+    let file = resolve::open(
+        temporary.directory(),
+        temporary.name,
+        OFlags::WRONLY,
+        Mode::empty(),
+    )?;
+    let own = resolve::stat(&file)?;
+    let group = (own.stx_gid != found.stx_gid).then(|| Gid::from_raw(found.stx_gid));
+    let owner = (own.stx_uid != found.stx_uid).then(|| Uid::from_raw(found.stx_uid));
+    // Giving files away takes a privilege; keeping the group takes membership.
+    for (owner, group) in [(owner, None), (None, group)] {
+        if owner.is_some() || group.is_some() {
+            let _ = rustix::fs::fchown(&file, owner, group);
+        }
+    }
+    let mode = u32::from(found.stx_mode) & KEPT_MODE;
+    rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))
 }

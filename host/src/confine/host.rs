@@ -162,8 +162,15 @@ impl types::HostDescriptor for View<'_> {
         unused::unsupported()
     }
 
-    fn link_at(&mut self, _: Fd, _: PathFlags, _: String, _: Fd, _: String) -> FsResult<()> {
-        unused::not_permitted()
+    fn link_at(
+        &mut self,
+        from: Fd,
+        _: PathFlags,
+        old: String,
+        to: Fd,
+        new: String,
+    ) -> FsResult<()> {
+        self.put(&from, &old, &to, &new)
     }
 
     fn symlink_at(&mut self, _: Fd, _: String, _: String) -> FsResult<()> {

@@ -16,7 +16,8 @@ mod tests;
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
 
 use preopen_contract::policy::Policy;
 use wasmtime::component::{HasData, Linker, ResourceTable};
@@ -34,15 +35,27 @@ pub(crate) struct Grant {
     pub(crate) writable: bool,
 }
 
-/// What passed through on behalf of one call.
-#[derive(Debug, Default)]
+/// What passed through on behalf of one call, and until when it may.
+#[derive(Debug)]
 pub(crate) struct Counters {
     entries: AtomicU64,
     bytes: AtomicU64,
+    deadline: Instant,
+    committed: AtomicBool,
 }
 
 impl Counters {
-    /// Directory entries seen and bytes read or written so far.
+    /// For a call that has until `deadline`.
+    pub(crate) fn until(deadline: Instant) -> Self {
+        Self {
+            entries: AtomicU64::new(0),
+            bytes: AtomicU64::new(0),
+            deadline,
+            committed: AtomicBool::new(false),
+        }
+    }
+
+    /// Directory entries handed out and bytes read or written so far.
     pub(crate) fn read(&self) -> (u64, u64) {
         (
             self.entries.load(Ordering::Relaxed),
@@ -50,7 +63,22 @@ impl Counters {
         )
     }
 
-    fn saw_entry(&self) {
+    /// Whether the call has done what it was for: from here on it is not
+    /// stopped any more, for its answer must say so.
+    pub(crate) fn is_committed(&self) -> bool {
+        self.committed.load(Ordering::Relaxed)
+    }
+
+    fn commit(&self) {
+        self.committed.store(true, Ordering::Relaxed);
+    }
+
+    fn is_late(&self) -> bool {
+        Instant::now() >= self.deadline
+    }
+
+    /// Only what a component is shown counts: progress tells of nothing else.
+    fn showed_entry(&self) {
         self.entries.fetch_add(1, Ordering::Relaxed);
     }
 

@@ -5,9 +5,10 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use preopen_contract::policy::{Verdict, is_reserved};
-use rustix::fs::{FileType, FlockOperation, Mode, OFlags, flock};
+use rustix::fs::{FileType, FlockOperation, Mode, OFlags, Statx, flock};
 use rustix::io::Errno;
 use wasmtime::component::Resource;
 use wasmtime_wasi::p2::FsResult;
@@ -19,7 +20,13 @@ use wasmtime_wasi::p2::bindings::sync::filesystem::types::{
 use super::descriptor::{Node, Target, Unfinished, kind};
 use super::directory::is_temporary;
 use super::errno::{code, refuse};
-use super::{Grant, View, resolve};
+use super::resolve::{self, Place};
+use super::{Grant, View};
+
+/// How long a write waits for another one in the same directory, and how long
+/// between two looks. A write takes milliseconds.
+const LOCK_PATIENCE: Duration = Duration::from_secs(1);
+const LOCK_PAUSE: Duration = Duration::from_millis(1);
 
 /// Mode of a new file: the user's own until the user says otherwise.
 const NEW_FILE: u32 = 0o600;
@@ -133,22 +140,24 @@ impl View<'_> {
             _ => OFlags::RDONLY,
         };
         let result = if makes {
-            resolve::open(
-                &base,
-                below,
-                access | OFlags::CREATE | OFlags::EXCL,
-                Mode::from_raw_mode(NEW_FILE),
-            )
-            .and_then(|file| hold(file, below))
+            make(&base, below, access)
         } else {
-            resolve::open(&base, below, access, Mode::empty()).and_then(regular)
+            // Opening a pipe or a device does something by itself, so what is
+            // no regular file is not opened; what was put there just then is
+            // let go of unread.
+            Place::of(base.as_fd(), below)
+                .and_then(|place| place.stat())
+                .and_then(|found| regular(&found))
+                .and_then(|()| resolve::open(&base, below, access, Mode::empty()))
+                .and_then(|file| regular(&resolve::stat(&file)?).map(|()| (file, None)))
         };
         match result {
-            Ok(file) => Ok(Node {
+            Ok((file, lock)) => Ok(Node {
                 file: Arc::new(file),
                 unfinished: makes.then(|| Unfinished {
                     base,
                     name: below.to_owned(),
+                    _lock: lock,
                 }),
                 path: whole,
                 is_directory: false,
@@ -165,10 +174,10 @@ impl View<'_> {
     }
 }
 
-/// The file, if it is a regular one.
-fn regular(file: OwnedFd) -> Result<OwnedFd, Errno> {
-    match kind(&resolve::stat(&file)?) {
-        FileType::RegularFile => Ok(file),
+/// Whether it is a regular file.
+fn regular(found: &Statx) -> Result<(), Errno> {
+    match kind(found) {
+        FileType::RegularFile => Ok(()),
         FileType::Directory => Err(Errno::ISDIR),
         _ => Err(Errno::NOENT),
     }
@@ -176,24 +185,50 @@ fn regular(file: OwnedFd) -> Result<OwnedFd, Errno> {
 
 fn is_regular(base: impl AsFd, below: &str) -> bool {
     resolve::open(base, below, OFlags::PATH, Mode::empty())
-        .and_then(regular)
+        .and_then(|file| regular(&resolve::stat(&file)?))
         .is_ok()
 }
 
-/// Locks a temporary for as long as it is open: one that nobody holds is left
-/// over from a process that died, and the next start removes it.
-fn hold(file: OwnedFd, below: &str) -> Result<OwnedFd, Errno> {
-    if !is_temporary(below) {
-        return Ok(file);
+/// Makes a file that is not there. A temporary is locked for as long as it is
+/// open: one that nobody holds is left over from a process that died, and the
+/// next start removes it. And its directory is: of those that replace files
+/// in it, in whatever process, one at a time looks what is there and replaces it.
+fn make(base: &OwnedFd, below: &str, access: OFlags) -> Result<(OwnedFd, Option<OwnedFd>), Errno> {
+    let lock = if is_temporary(below) {
+        let directory = OFlags::RDONLY | OFlags::DIRECTORY;
+        let parent = below.rsplit_once('/').map_or(".", |(parent, _)| parent);
+        let directory = resolve::open(base, parent, directory, Mode::empty())?;
+        lock(&directory)?;
+        Some(directory)
+    } else {
+        None
+    };
+    let mode = Mode::from_raw_mode(NEW_FILE);
+    let file = resolve::open(base, below, access | OFlags::CREATE | OFlags::EXCL, mode)?;
+    // The umask has a say in the mode a file is made with, not in this one.
+    rustix::fs::fchmod(&file, mode)?;
+    if lock.is_some() {
+        self::lock(&file)?;
+        if resolve::stat(&file)?.stx_nlink == 0 {
+            // Swept between its making and its locking.
+            return Err(Errno::AGAIN);
+        }
     }
-    match flock(&file, FlockOperation::LockExclusive) {
-        // File systems without locks have no sweeping either.
-        Ok(()) | Err(Errno::NOLCK | Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => {}
-        Err(errno) => return Err(errno),
+    Ok((file, lock))
+}
+
+/// Takes the lock that keeps others of this program away. Whoever else holds
+/// it for long makes the write fail, never hang.
+fn lock(file: &OwnedFd) -> Result<(), Errno> {
+    let give_up = Instant::now() + LOCK_PATIENCE;
+    loop {
+        match flock(file, FlockOperation::NonBlockingLockExclusive) {
+            Err(Errno::AGAIN | Errno::INTR) if Instant::now() < give_up => {
+                std::thread::sleep(LOCK_PAUSE);
+            }
+            // File systems without locks have no sweeping either.
+            Err(Errno::NOLCK | Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => return Ok(()),
+            result => return result,
+        }
     }
-    if resolve::stat(&file)?.stx_nlink == 0 {
-        // Swept between its making and its locking.
-        return Err(Errno::AGAIN);
-    }
-    Ok(file)
 }

@@ -8,6 +8,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use preopen_contract::policy::{Policy, RESERVED_PREFIX, RESERVED_SUFFIX};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
@@ -17,11 +18,11 @@ use wasmtime_wasi::p2::FsResult;
 use wasmtime_wasi::p2::bindings::filesystem::preopens::Host as _;
 use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
 use wasmtime_wasi::p2::bindings::sync::filesystem::types::{
-    Descriptor, DescriptorFlags, DescriptorType, HostDescriptor as _,
+    self, Descriptor, DescriptorFlags, DescriptorType, HostDescriptor as _,
     HostDirectoryEntryStream as _, NewTimestamp, OpenFlags, PathFlags,
 };
 
-use super::{Confine, Grant, View};
+use super::{Confine, Counters, Grant, View};
 
 const READ: DescriptorFlags = DescriptorFlags::READ;
 const WRITE: DescriptorFlags = DescriptorFlags::WRITE;
@@ -97,7 +98,10 @@ impl World {
             policy: Policy::new(&["**/*.txt", "*/**/*.txt"], &["hidden/**"]).unwrap(),
             writable: self.writable,
         };
-        Confine::new(Arc::new(grant), Arc::default())
+        Confine::new(
+            Arc::new(grant),
+            Arc::new(Counters::until(Instant::now() + Duration::from_secs(60))),
+        )
     }
 
     /// Every entry under the root and beside it, with what it holds.
@@ -524,6 +528,76 @@ fn a_temporary_takes_a_files_place_with_its_mode_and_is_gone() {
         fs::read_to_string(world.outside().join("secret.txt")).unwrap(),
         "OUTSIDE"
     );
+}
+
+#[test]
+fn a_temporary_is_put_only_where_nothing_stands() {
+    let world = World::new(true);
+    world.enter(|view, root| {
+        let exclusive = OpenFlags::CREATE | OpenFlags::EXCLUSIVE;
+        let file = open(view, root, &temporary(), exclusive, WRITE).unwrap();
+        code(view.write(fd(file), b"new".to_vec(), 0)).unwrap();
+        code(view.sync(fd(file))).unwrap();
+        let mut put = |to: &str| {
+            let flags = PathFlags::empty();
+            code(view.link_at(fd(root), flags, temporary(), fd(root), to.into()))
+        };
+        for taken in ["f.txt", "link.txt", "link-none.txt", "pipe.txt"] {
+            assert_eq!(put(taken), Err(ErrorCode::Exist), "{taken}");
+        }
+        assert_eq!(put("hidden/new.txt"), Err(ErrorCode::NotPermitted));
+        assert_eq!(put("new.included"), Err(ErrorCode::Access));
+        assert_eq!(put("../outside/new.txt"), Err(ErrorCode::NotPermitted));
+        assert_eq!(put("new.txt"), Ok(()));
+    });
+    let root = world.root();
+    assert_eq!(fs::read_to_string(root.join("new.txt")).unwrap(), "new");
+    assert_eq!(fs::read_to_string(root.join("f.txt")).unwrap(), "inside");
+    assert!(!root.join(temporary()).exists());
+}
+
+#[test]
+fn a_pipe_is_not_even_opened() {
+    let world = World::new(true);
+    let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::NONBLOCK;
+    let pipe = rustix::fs::open(world.root().join("pipe.txt"), flags, Mode::empty()).unwrap();
+    world.enter(|view, root| {
+        for rights in [WRITE, READ | WRITE] {
+            let opened = open(view, root, "pipe.txt", OpenFlags::empty(), rights);
+            assert_eq!(opened, Err(ErrorCode::NoEntry));
+        }
+    });
+    // A reader is told to hang up once a writer has come and gone.
+    let mut seen = [rustix::event::PollFd::new(
+        &pipe,
+        rustix::event::PollFlags::IN,
+    )];
+    let now = rustix::event::Timespec::default();
+    assert_eq!(rustix::event::poll(&mut seen, Some(&now)).unwrap(), 0);
+}
+
+#[test]
+fn who_replaces_files_in_a_directory_waits_for_the_one_before() {
+    let world = World::new(true);
+    let other = fs::File::open(world.root()).unwrap();
+    let exclusive = OpenFlags::CREATE | OpenFlags::EXCLUSIVE;
+    other.lock().unwrap();
+    world.enter(|view, root| {
+        // It gives up in time where the lock is never given back.
+        let refused = open(view, root, &temporary(), exclusive, WRITE);
+        assert_eq!(refused, Err(ErrorCode::Busy));
+    });
+    other.unlock().unwrap();
+    world.enter(|view, root| {
+        let file = open(view, root, &temporary(), exclusive, WRITE).unwrap();
+        assert!(
+            other.try_lock().is_err(),
+            "not locked while a file is being replaced"
+        );
+        let file = Resource::<Descriptor>::new_own(file);
+        types::HostDescriptor::drop(view, file).unwrap();
+        assert!(other.try_lock().is_ok());
+    });
 }
 
 #[test]

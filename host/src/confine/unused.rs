@@ -9,7 +9,7 @@ pub(super) fn unsupported<T>() -> FsResult<T> {
     Err(ErrorCode::Unsupported.into())
 }
 
-/// For everything about links: none is made, read or followed.
+/// For everything about symbolic links: none is made, read or followed.
 pub(super) fn not_permitted<T>() -> FsResult<T> {
     Err(ErrorCode::NotPermitted.into())
 }

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use super::{EXPECTED, Ending, Hostile, World};
+use super::{Hostile, World};
 use crate::root::{Options, Root};
 
 /// Little time and memory, so that what never ends ends soon.
@@ -15,4 +15,3 @@ fn hostile(world: &World, read_only: bool) -> Hostile {
     options.limits.max_call_memory = 64 << 20;
     Hostile::new(&Root::open(options).unwrap()).unwrap()
 }
-

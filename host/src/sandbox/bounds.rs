@@ -53,11 +53,12 @@ impl Control {
     /// A call that may take `timeout` milliseconds from now.
     pub(crate) fn new(timeout: u64, listener: Option<Listener>) -> Self {
         let now = Instant::now();
+        let deadline = now + Duration::from_millis(timeout);
         Self {
             shared: Arc::new(Shared {
-                deadline: now + Duration::from_millis(timeout),
+                deadline,
                 interruption: AtomicU8::new(0),
-                counters: Arc::default(),
+                counters: Arc::new(Counters::until(deadline)),
                 listener,
                 reported: Mutex::new(Reported {
                     at: now,
@@ -81,8 +82,12 @@ impl Control {
         }
     }
 
-    /// Whether the call has to stop now.
+    /// Whether the call has to stop now. One that has changed a file already is
+    /// left to say so.
     pub(super) fn check(&self) -> Option<Interruption> {
+        if self.shared.counters.is_committed() {
+            return None;
+        }
         let now = Instant::now();
         if self.interruption().is_none() && now >= self.shared.deadline {
             self.interrupt(Interruption::TimedOut);

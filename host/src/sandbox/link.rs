@@ -12,6 +12,7 @@ use wasmtime_wasi::p2::bindings::{cli, clocks, random, sync};
 use wasmtime_wasi::random::WasiRandom;
 
 use super::State;
+use super::waiting::Watch;
 use crate::confine;
 
 struct Handles;
@@ -47,7 +48,7 @@ fn import(l: &mut Linker<State>, interface: &str) -> wasmtime::Result<()> {
             clocks::wall_clock::add_to_linker::<_, WasiClocks>(l, State::clocks)
         }
         "wasi:clocks/monotonic-clock" => {
-            clocks::monotonic_clock::add_to_linker::<_, WasiClocks>(l, State::clocks)
+            clocks::monotonic_clock::add_to_linker::<_, Watch>(l, |_| Watch)
         }
         "wasi:random/random" => {
             random::random::add_to_linker::<_, WasiRandom>(l, |state| state.ctx().ctx.random())

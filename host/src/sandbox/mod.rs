@@ -8,6 +8,7 @@ mod clock;
 mod embedded;
 mod link;
 mod pool;
+mod waiting;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -115,6 +116,10 @@ impl Sandbox {
         let ended = self.enter(control, |tools, store| {
             tools.call_call_tool(store, &self.settings, name, arguments)
         });
+        if ended.result.is_err() {
+            // It may have been stopped in the middle of a host call.
+            control.check();
+        }
         match ended.result {
             Ok(Ok(answer)) => Outcome::Result(ToolResult {
                 structured: answer.structured,

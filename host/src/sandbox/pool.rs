@@ -15,9 +15,10 @@ use crate::engine;
 /// module of its own and small ones around it.
 const PER_COMPONENT: u32 = 8;
 
-/// Memory that an instance's slot keeps between calls, in bytes: what a short
-/// call uses, so that it need not be handed back to the system and taken again.
-const KEEP: usize = 256 << 10;
+/// Memory that an instance's slot keeps between calls, in bytes: the stack, the
+/// data and the heap of a short call, so that it need not be handed back to the
+/// system and taken again.
+const KEEP: usize = 768 << 10;
 
 /// An engine and how many instances it has room for.
 pub(super) struct Room {
