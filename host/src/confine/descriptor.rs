@@ -19,6 +19,7 @@ use wasmtime_wasi::p2::{FsError, FsResult};
 
 use super::directory::is_temporary;
 use super::errno::{fail, refuse};
+use super::open::Lock;
 use super::{Confine, View, resolve};
 
 /// The most that one read hands over, in bytes.
@@ -44,7 +45,7 @@ pub(super) struct Unfinished {
     pub(super) base: Arc<OwnedFd>,
     pub(super) name: String,
     /// The lock on its directory, held as long as it is unfinished.
-    pub(super) _lock: Option<OwnedFd>,
+    pub(super) _lock: Option<Arc<Lock>>,
 }
 
 impl Drop for Node {

@@ -15,8 +15,8 @@ mod unused;
 mod tests;
 
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::Instant;
 
 use preopen_contract::policy::Policy;
@@ -94,6 +94,8 @@ pub(crate) struct Confine {
     counters: Arc<Counters>,
     /// Where paths are joined, so that most operations allocate nothing.
     scratch: String,
+    /// The directory it has locked, as long as a temporary of it is open.
+    turn: Weak<open::Lock>,
 }
 
 impl Confine {
@@ -102,6 +104,7 @@ impl Confine {
             grant,
             counters,
             scratch: String::new(),
+            turn: Weak::new(),
         }
     }
 }

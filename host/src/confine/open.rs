@@ -17,11 +17,11 @@ use wasmtime_wasi::p2::bindings::sync::filesystem::types::{
     Descriptor, DescriptorFlags, OpenFlags,
 };
 
-use super::descriptor::{Node, Target, Unfinished, kind};
+use super::descriptor::{Node, Target, Unfinished, identity, kind};
 use super::directory::is_temporary;
 use super::errno::{code, refuse};
 use super::resolve::{self, Place};
-use super::{Grant, View};
+use super::{Confine, Grant, View};
 
 /// How long a write waits for another one in the same directory, and how long
 /// between two looks. A write takes milliseconds.
@@ -140,7 +140,7 @@ impl View<'_> {
             _ => OFlags::RDONLY,
         };
         let result = if makes {
-            make(&base, below, access)
+            self.confine.make(&base, below, access)
         } else {
             // Opening a pipe or a device does something by itself, so what is
             // no regular file is not opened; what was put there just then is
@@ -189,32 +189,62 @@ fn is_regular(base: impl AsFd, below: &str) -> bool {
         .is_ok()
 }
 
-/// Makes a file that is not there. A temporary is locked for as long as it is
-/// open: one that nobody holds is left over from a process that died, and the
-/// next start removes it. And its directory is: of those that replace files
-/// in it, in whatever process, one at a time looks what is there and replaces it.
-fn make(base: &OwnedFd, below: &str, access: OFlags) -> Result<(OwnedFd, Option<OwnedFd>), Errno> {
-    let lock = if is_temporary(below) {
-        let directory = OFlags::RDONLY | OFlags::DIRECTORY;
-        let parent = below.rsplit_once('/').map_or(".", |(parent, _)| parent);
-        let directory = resolve::open(base, parent, directory, Mode::empty())?;
-        lock(&directory)?;
-        Some(directory)
-    } else {
-        None
-    };
-    let mode = Mode::from_raw_mode(NEW_FILE);
-    let file = resolve::open(base, below, access | OFlags::CREATE | OFlags::EXCL, mode)?;
-    // The umask has a say in the mode a file is made with, not in this one.
-    rustix::fs::fchmod(&file, mode)?;
-    if lock.is_some() {
-        self::lock(&file)?;
-        if resolve::stat(&file)?.stx_nlink == 0 {
-            // Swept between its making and its locking.
-            return Err(Errno::AGAIN);
+impl Confine {
+    /// Makes a file that is not there. A temporary is locked for as long as it
+    /// is open: one that nobody holds is left over from a process that died,
+    /// and the next start removes it. And its directory is: of those that
+    /// replace files in it, in whatever process, one at a time looks what is
+    /// there and replaces it.
+    fn make(
+        &mut self,
+        base: &OwnedFd,
+        below: &str,
+        access: OFlags,
+    ) -> Result<(OwnedFd, Option<Arc<Lock>>), Errno> {
+        let turn = is_temporary(below)
+            .then(|| self.take_turn(base, below))
+            .transpose()?;
+        let mode = Mode::from_raw_mode(NEW_FILE);
+        let file = resolve::open(base, below, access | OFlags::CREATE | OFlags::EXCL, mode)?;
+        // The umask has a say in the mode a file is made with, not in this one.
+        rustix::fs::fchmod(&file, mode)?;
+        if turn.is_some() {
+            lock(&file)?;
+            if resolve::stat(&file)?.stx_nlink == 0 {
+                // Swept between its making and its locking.
+                return Err(Errno::AGAIN);
+            }
         }
+        Ok((file, turn))
     }
-    Ok((file, lock))
+
+    /// The lock on the directory that `below` stands in, which this instance
+    /// may have already.
+    fn take_turn(&mut self, base: &OwnedFd, below: &str) -> Result<Arc<Lock>, Errno> {
+        let parent = below.rsplit_once('/').map_or(".", |(parent, _)| parent);
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+        let directory = resolve::open(base, parent, flags, Mode::empty())?;
+        let identity = identity(&resolve::stat(&directory)?);
+        if let Some(held) = self.turn.upgrade()
+            && held.identity == identity
+        {
+            return Ok(held);
+        }
+        lock(&directory)?;
+        let turn = Arc::new(Lock {
+            identity,
+            _directory: directory,
+        });
+        self.turn = Arc::downgrade(&turn);
+        Ok(turn)
+    }
+}
+
+/// A directory that is locked until this is dropped.
+#[derive(Debug)]
+pub(super) struct Lock {
+    identity: (u32, u32, u64),
+    _directory: OwnedFd,
 }
 
 /// Takes the lock that keeps others of this program away. Whoever else holds

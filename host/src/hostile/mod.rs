@@ -112,6 +112,10 @@ impl Hostile {
             let component = self.component.instantiate(&mut *store)?;
             component.preopen_hostile_attempts().call_run(store, name)
         });
+        if ended.result.is_err() {
+            // It may have been stopped in the middle of a host call.
+            control.check();
+        }
         match ended.result {
             Ok(Outcome::Refused(codes)) => Ending::Refused(codes),
             Ok(Outcome::Got(what)) => Ending::Got(what),

@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used)]
 
-use super::{Hostile, World};
+use preopen_contract::policy::is_reserved;
+
+use super::{EXPECTED, Hostile, MARKER, World};
 use crate::root::{Options, Root};
 
 /// Little time and memory, so that what never ends ends soon.
@@ -14,4 +16,64 @@ fn hostile(world: &World, read_only: bool) -> Hostile {
     options.limits.call_timeout = 500;
     options.limits.max_call_memory = 64 << 20;
     Hostile::new(&Root::open(options).unwrap()).unwrap()
+}
+
+/// Lets it make every attempt, each in a world of its own.
+fn all(read_only: bool) {
+    let world = World::new().unwrap();
+    let attempts = hostile(&world, read_only).attempts().unwrap();
+    let names: Vec<&str> = attempts.iter().map(|attempt| &*attempt.name).collect();
+    let rows: Vec<&str> = EXPECTED.iter().map(|row| row.name).collect();
+    assert_eq!(names, rows, "an attempt has no row, or a row no attempt");
+    for row in EXPECTED {
+        let world = World::new().unwrap();
+        let before = world.untouchable().unwrap();
+        let everything = world.everything().unwrap();
+        let ending = hostile(&world, read_only).run(row.name);
+        let ends = if read_only {
+            row.ends_read_only
+        } else {
+            row.ends
+        };
+        assert!(
+            ends.matches(&ending),
+            "{}: {ending:?}, not {ends:?}",
+            row.name
+        );
+        assert!(
+            !ending.to_string().contains(MARKER),
+            "{}: {ending:?}",
+            row.name
+        );
+        assert_eq!(world.untouchable().unwrap(), before, "{}", row.name);
+        if read_only {
+            assert_eq!(world.everything().unwrap(), everything, "{}", row.name);
+        }
+    }
+}
+
+#[test]
+fn every_attempt_ends_as_its_row_says() {
+    all(false);
+}
+
+#[test]
+fn no_attempt_changes_anything_in_a_read_only_root() {
+    all(true);
+}
+
+#[test]
+fn no_attempt_leaves_a_temporary_behind() {
+    let world = World::new().unwrap();
+    let hostile = hostile(&world, false);
+    for name in [
+        "leave-a-temporary",
+        "leave-half-a-file",
+        "endless-temporaries",
+    ] {
+        let _ = hostile.run(name);
+    }
+    let left = std::fs::read_dir(world.root()).unwrap();
+    let left = left.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    assert_eq!(left.filter(|name| is_reserved(name)).count(), 0);
 }

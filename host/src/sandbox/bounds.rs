@@ -84,7 +84,7 @@ impl Control {
 
     /// Whether the call has to stop now. One that has changed a file already is
     /// left to say so.
-    pub(super) fn check(&self) -> Option<Interruption> {
+    pub(crate) fn check(&self) -> Option<Interruption> {
         if self.shared.counters.is_committed() {
             return None;
         }
