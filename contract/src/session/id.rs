@@ -1,17 +1,20 @@
 //! Request ids: a string or an integer of any size, which comes back exactly
 //! as it was sent. `"1"` and `1` are two ids.
 
+use std::sync::Arc;
+
 use serde_json::value::RawValue;
 
 use crate::json;
 
-/// The id of a request (JSON-RPC 2.0, section 4; MCP `RequestId`).
+/// The id of a request (JSON-RPC 2.0, section 4; MCP `RequestId`). A copy shares
+/// the text: nothing bounds its length but that of a line.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum RequestId {
     /// A string, without its quotes and escapes.
-    String(String),
+    String(Arc<str>),
     /// An integer's digits as they were sent: it need not fit any machine type.
-    Integer(String),
+    Integer(Arc<str>),
 }
 
 impl RequestId {
@@ -19,18 +22,27 @@ impl RequestId {
     pub(super) fn read(raw: &RawValue) -> Option<Self> {
         let text = raw.get();
         if text.starts_with('"') {
-            return serde_json::from_str(text).ok().map(Self::String);
+            let text: String = serde_json::from_str(text).ok()?;
+            return Some(Self::String(text.into()));
         }
         let digits = text.strip_prefix('-').unwrap_or(text);
         (!digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
-            .then(|| Self::Integer(text.to_owned()))
+            .then(|| Self::Integer(text.into()))
     }
 
     /// Appends the id as JSON.
     pub(super) fn append(&self, out: &mut String) {
         match self {
-            Self::String(text) => json::append(out, text),
+            Self::String(text) => json::append(out, &**text),
             Self::Integer(digits) => out.push_str(digits),
+        }
+    }
+
+    /// How many bytes [`RequestId::append`] appends.
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Self::String(text) => json::text(&**text).len(),
+            Self::Integer(digits) => digits.len(),
         }
     }
 }

@@ -50,6 +50,11 @@ pub(super) fn present<'de, D: Deserializer<'de>>(
     Deserialize::deserialize(deserializer).map(Some)
 }
 
+/// The string a member is, if it is one.
+pub(super) fn string(raw: &RawValue) -> Option<String> {
+    serde_json::from_str(raw.get()).ok()
+}
+
 fn ignored<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     IgnoredAny::deserialize(deserializer).map(|_| true)
 }
@@ -102,10 +107,10 @@ fn classify<'a>(envelope: &Envelope<'a>) -> Incoming<'a> {
         }
         return Incoming::Invalid(Fault::invalid_request("the message has no method"), id);
     };
-    if envelope.jsonrpc.map(RawValue::get) != Some("\"2.0\"") {
+    if envelope.jsonrpc.and_then(string).as_deref() != Some("2.0") {
         return Incoming::Invalid(Fault::invalid_request("jsonrpc must be \"2.0\""), id);
     }
-    let Ok(method) = serde_json::from_str::<String>(method.get()) else {
+    let Some(method) = string(method) else {
         return Incoming::Invalid(Fault::invalid_request("method must be a string"), id);
     };
     let params = envelope.params;

@@ -70,8 +70,12 @@ pub struct Call {
     pub name: String,
     /// The text of a JSON object, at any nesting depth.
     pub arguments: String,
-    /// The token under which the client wants to hear of progress, as JSON.
+    /// The token under which the client wants to hear of progress, as JSON; at
+    /// most 256 bytes.
     pub progress_token: Option<String>,
+    /// What the call holds until it is answered, in bytes: its line, and its id
+    /// once more for the answer.
+    pub bytes: usize,
 }
 
 /// One connection. Revision 2026-07-28 remembers nothing of a request but that
@@ -106,30 +110,45 @@ impl Session {
             Incoming::Silence => Action::Nothing,
             Incoming::Invalid(fault, id) => Action::Reply(reply::error(id.as_ref(), &fault)),
             Incoming::Notification { method, params } => self.notification(&method, params),
+            Incoming::Request { id, method, params } => {
+                let judged = modern::request(&self.identity, &method, params);
+                self.request(id, judged, line.len())
+            }
+        }
+    }
+
+    fn request(
+        &self,
+        id: RequestId,
+        judged: Result<modern::Request, Fault>,
+        bytes: usize,
+    ) -> Action {
+        if self.lock().serials.contains_key(&id) {
+            let fault = judged
+                .err()
+                .filter(Fault::is_about_version)
+                .unwrap_or_else(|| {
+                    Fault::invalid_request("a request with this id is still in flight")
+                });
             // The id's one answer belongs to the request that had it first, so
             // this error has none.
-            Incoming::Request { id, .. } if self.lock().serials.contains_key(&id) => {
-                Action::Reply(reply::error(
-                    None,
-                    &Fault::invalid_request("a request with this id is still in flight"),
-                ))
-            }
-            Incoming::Request { id, method, params } => {
-                match modern::request(&self.identity, &method, params) {
-                    Err(fault) => Action::Reply(reply::error(Some(&id), &fault)),
-                    Ok(modern::Request::Answer(result)) => {
-                        Action::Reply(reply::result(&id, &result))
-                    }
-                    Ok(modern::Request::List) => self.admit(id, Action::List),
-                    Ok(modern::Request::Call(call)) => self.admit(id, |ticket| {
-                        Action::Call(Call {
-                            ticket,
-                            name: call.name,
-                            arguments: call.arguments,
-                            progress_token: call.progress_token,
-                        })
-                    }),
-                }
+            return Action::Reply(reply::error(None, &fault));
+        }
+        match judged {
+            Err(fault) => Action::Reply(reply::error(Some(&id), &fault)),
+            Ok(modern::Request::Answer(result)) => Action::Reply(reply::result(&id, &result)),
+            Ok(modern::Request::List) => self.admit(id, Action::List),
+            Ok(modern::Request::Call(call)) => {
+                let bytes = bytes + id.bytes();
+                self.admit(id, |ticket| {
+                    Action::Call(Call {
+                        ticket,
+                        name: call.name,
+                        arguments: call.arguments,
+                        progress_token: call.progress_token,
+                        bytes,
+                    })
+                })
             }
         }
     }
@@ -161,10 +180,7 @@ impl Session {
             Outcome::Result(result) => {
                 Some(reply::result(id, &reply::tool(&self.identity, result)))
             }
-            Outcome::UnknownTool(name) => {
-                let fault = Fault::invalid_params(format!("there is no tool named {name:?}"));
-                Some(reply::error(Some(id), &fault))
-            }
+            Outcome::UnknownTool(name) => Some(reply::error(Some(id), &Fault::unknown_tool(name))),
             Outcome::Internal => Some(reply::error(Some(id), &Fault::internal())),
             Outcome::Stopped => None,
         }

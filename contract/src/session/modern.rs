@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::id::RequestId;
-use super::message::present;
+use super::message::{present, string};
 use super::reply::{self, Fault};
 use super::{Identity, PROTOCOL_VERSION};
 
@@ -23,6 +23,10 @@ pub(super) enum Request {
     /// `tools/call`.
     Call(CallParams),
 }
+
+/// The longest progress token that is taken, in bytes of JSON: it comes back
+/// with every report.
+const MAX_TOKEN_BYTES: usize = 256;
 
 /// The parameters of `tools/call`.
 pub(super) struct CallParams {
@@ -86,24 +90,14 @@ pub(super) fn request(
 ) -> Result<Request, Fault> {
     let params: Params<'_> = object(params, "params")?;
     let meta: Meta<'_> = object(params.meta, "params._meta")?;
-    match meta.version.and_then(string) {
-        Some(version) if version != PROTOCOL_VERSION => {
-            return Err(Fault::unsupported_version(
-                format!("protocol version {version:?} is not spoken here; send {PROTOCOL_VERSION}"),
-                version,
-            ));
-        }
-        Some(_) => {}
-        // A client of the handshake era: most show their user the message alone.
+    match meta.version.map(string) {
+        Some(Some(version)) if version == PROTOCOL_VERSION => {}
+        Some(Some(version)) => return Err(Fault::unsupported_version(&version)),
         None if method == "initialize" => {
-            return Err(Fault::unsupported_version(
-                format!(
-                    "this server speaks MCP {PROTOCOL_VERSION} only, which has no initialize handshake; use a client of that revision"
-                ),
-                params.protocol_version.and_then(string).unwrap_or_default(),
-            ));
+            let requested = params.protocol_version.and_then(string);
+            return Err(Fault::handshake(&requested.unwrap_or_default()));
         }
-        None => return Err(missing(VERSION_KEY, "a string")),
+        Some(None) | None => return Err(missing(VERSION_KEY, "a string")),
     }
     if !meta.capabilities.is_some_and(is_object) {
         return Err(missing(CAPABILITIES_KEY, "an object"));
@@ -143,6 +137,7 @@ fn call(params: &Params<'_>, meta: &Meta<'_>) -> Result<CallParams, Fault> {
         arguments: arguments.to_owned(),
         progress_token: meta
             .progress_token
+            .filter(|token| token.get().len() <= MAX_TOKEN_BYTES)
             .filter(|token| RequestId::read(token).is_some())
             .map(|token| token.get().to_owned()),
     })
@@ -168,8 +163,4 @@ fn missing(key: &str, kind: &str) -> Fault {
 
 fn is_object(raw: &RawValue) -> bool {
     raw.get().starts_with('{')
-}
-
-fn string(raw: &RawValue) -> Option<String> {
-    serde_json::from_str(raw.get()).ok()
 }

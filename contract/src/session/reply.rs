@@ -10,6 +10,13 @@ use crate::json;
 /// while the process lives, and an hour bounds how long a restart goes unseen.
 const TTL_MS: u32 = 3_600_000;
 
+/// Characters of what a client sent that an error repeats: enough to know it
+/// by, and too few to make much of little.
+const SHOWN_CHARS: usize = 64;
+
+/// Bytes of the version a client asked for that come back as data.
+const REQUESTED_BYTES: usize = 256;
+
 /// What a tool answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolResult {
@@ -45,6 +52,9 @@ pub enum Outcome {
     /// The server failed; nothing of the reason is for the client.
     Internal,
 }
+
+/// The code of a version that is not spoken (MCP 2026-07-28).
+const UNSUPPORTED_VERSION: i32 = -32022;
 
 /// An error of the protocol: code, message, and data as JSON.
 #[derive(Debug)]
@@ -89,14 +99,57 @@ impl Fault {
         )
     }
 
-    pub(super) fn unsupported_version(message: String, requested: String) -> Self {
+    pub(super) fn unknown_tool(name: &str) -> Self {
+        Self::invalid_params(format!("there is no tool named {}", shown(name)))
+    }
+
+    /// The version of a request that is not spoken here.
+    pub(super) fn unsupported_version(requested: &str) -> Self {
+        Self::version(
+            requested,
+            format!(
+                "protocol version {} is not spoken here; send {PROTOCOL_VERSION}",
+                shown(requested)
+            ),
+        )
+    }
+
+    /// A client of the handshake era: most show their user the message alone.
+    pub(super) fn handshake(requested: &str) -> Self {
+        Self::version(
+            requested,
+            format!(
+                "this server speaks MCP {PROTOCOL_VERSION} only, which has no initialize handshake; use a client of that revision"
+            ),
+        )
+    }
+
+    fn version(requested: &str, message: String) -> Self {
         let mut data = format!("{{\"supported\":[\"{PROTOCOL_VERSION}\"],\"requested\":");
-        json::append(&mut data, &requested);
+        json::append(
+            &mut data,
+            &requested[..requested.floor_char_boundary(REQUESTED_BYTES)],
+        );
         data.push('}');
         Self {
             data: Some(data),
-            ..Self::new(-32022, message)
+            ..Self::new(UNSUPPORTED_VERSION, message)
         }
+    }
+
+    /// Whether the request is of a version that is not spoken here, so that
+    /// nothing else about it can be judged.
+    pub(super) fn is_about_version(&self) -> bool {
+        self.code == UNSUPPORTED_VERSION
+    }
+}
+
+/// What a client sent, in quotes: its beginning, and nothing that a terminal
+/// would obey.
+fn shown(text: &str) -> String {
+    match text.char_indices().nth(SHOWN_CHARS) {
+        Some((end, _)) => format!("{:?}", format!("{}…", &text[..end])),
+        None => format!("{text:?}"),
     }
 }
 

@@ -93,7 +93,15 @@ errors! {
     list_cursor: modern("0", "tools/list", json!({"cursor": ""})) => -32602, Some(json!(0));
     call_without_name: modern("0", "tools/call", json!({"arguments": {}})) => -32602, Some(json!(0));
     call_name_number: modern("0", "tools/call", json!({"name": 7})) => -32602, Some(json!(0));
+    initialize_with_a_version_of_another_type: r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":7}}}"# => -32602, Some(json!(1));
     call_arguments_array: modern("0", "tools/call", json!({"name": "x", "arguments": []})) => -32602, Some(json!(0));
+}
+
+#[test]
+fn a_string_is_the_same_however_it_is_escaped() {
+    let line = modern("1", "tools/call", json!({"name": "x"}));
+    let line = line.replace("\"2.0\"", r#""\u0032.0""#);
+    call(session().receive(line.replace("tools/call", r"tools\u002fcall").as_bytes()));
 }
 
 #[test]
@@ -231,6 +239,10 @@ fn an_id_in_flight_is_not_taken_twice_and_is_free_once_answered() {
         assert_eq!(second["error"]["code"], -32600);
         assert!(second.get("id").is_none());
     }
+    let older = line.replace(PROTOCOL_VERSION, "2025-11-25");
+    let older = reply(session.receive(older.as_bytes()));
+    assert_eq!(older["error"]["code"], -32022, "the version comes first");
+    assert!(older.get("id").is_none());
     assert!(session.finish(&first.ticket, &refused()).is_some());
     assert!(
         session.finish(&first.ticket, &refused()).is_none(),
@@ -340,4 +352,45 @@ fn progress_tokens_are_kept_when_they_are_tokens() {
     assert_eq!(with("\"t\"").as_deref(), Some("\"t\""));
     assert_eq!(with("7").as_deref(), Some("7"));
     assert_eq!(with("{}"), None);
+    let longest = format!("\"{}\"", "t".repeat(254));
+    assert_eq!(with(&longest).as_deref(), Some(longest.as_str()));
+    assert_eq!(with(&format!("\"{}\"", "t".repeat(255))), None);
+    assert_eq!(with(&"7".repeat(257)), None);
+}
+
+#[test]
+fn an_error_repeats_the_beginning_of_what_was_sent_and_no_more() {
+    // The one takes six characters where it is escaped, the other is cut between its bytes.
+    for odd in ["\u{7f}", "\u{1f600}"] {
+        let long = format!("x{}", odd.repeat(100_000));
+        let session = session();
+        let line = modern("1", "tools/call", json!({"name": long}));
+        let unknown = call(session.receive(line.as_bytes()));
+        let outcome = Outcome::UnknownTool(unknown.name);
+        let line = session.finish(&unknown.ticket, &outcome).expect("a line");
+        assert!(line.len() < 1000 && line.contains('…'), "{line}");
+
+        let params = json!({"_meta": {"io.modelcontextprotocol/protocolVersion": long}});
+        let handshake = json!({"protocolVersion": long});
+        for (method, params) in [("tools/list", params), ("initialize", handshake)] {
+            let line = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+            let answer = reply(session.receive(line.to_string().as_bytes()));
+            let requested = answer["error"]["data"]["requested"].as_str();
+            let requested = requested.expect("a version");
+            assert!(
+                long.starts_with(requested) && requested.len() > 250,
+                "{answer}"
+            );
+            assert!(answer.to_string().len() < 3000, "{answer}");
+        }
+    }
+}
+
+#[test]
+fn a_call_holds_its_line_and_its_id_once_more() {
+    let line = modern("\"i\"", "tools/call", json!({"name": "x"}));
+    assert_eq!(
+        call(session().receive(line.as_bytes())).bytes,
+        line.len() + 3
+    );
 }
