@@ -3,11 +3,13 @@
 
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
+use std::time::Instant;
 
+use rustix::process::Signal;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::harness::{Launch, Root, Server};
+use crate::harness::{Answer, Launch, PATIENCE, Root, Server, call};
 
 fn sha256(bytes: impl AsRef<[u8]>) -> String {
     let digits: String = Sha256::digest(bytes)
@@ -284,23 +286,160 @@ fn create_new_never_overwrites() {
 }
 
 #[test]
-fn excluded_and_not_included_names_are_told_apart() {
-    let root = Root::new();
-    let mut server = Launch::new(&root)
-        .include(&["*.txt"])
-        .exclude(&["secret*"])
-        .start();
-    let excluded = server.call(
-        "write_text_file",
-        json!({"path": "secret.txt", "content": "x"}),
-    );
-    let outside = server.call("write_text_file", json!({"path": "a.md", "content": "x"}));
-    assert_ne!(excluded.refusal(), outside.refusal());
+fn whatever_has_the_name_is_left_where_a_file_must_be_new() {
+    let root = Root::new()
+        .file("file", "old")
+        .dir("directory")
+        .link("link", "../outside/secret.txt")
+        .link("dangling", "nothing")
+        .fifo("pipe")
+        .socket("socket");
+    let before = root.contents();
+    for (flags, condition) in [
+        (&["--write-mode", "create-new"][..], json!(null)),
+        (&["--write-mode", "create-new"], json!("absent")),
+        (&[], json!("absent")),
+    ] {
+        let mut server = Launch::new(&root).args(flags.iter().copied()).start();
+        for name in root.names() {
+            server
+                .call(
+                    "write_text_file",
+                    json!({"path": name, "content": "x", "if_hash": condition}),
+                )
+                .refused_naming(&[
+                    "path exists",
+                    if flags.is_empty() {
+                        "absent"
+                    } else {
+                        "never overwrites"
+                    },
+                ]);
+        }
+        server.close();
+        assert_eq!(root.contents(), before);
+    }
+}
+
+/// The flags and the `if_hash` of every way to write a new file.
+const WAYS: [(&[&str], Option<&str>); 3] = [
+    (&[], None),
+    (&[], Some("absent")),
+    (&["--write-mode", "create-new"], None),
+];
+
+#[test]
+fn a_new_file_is_never_seen_unfinished() {
+    let content = "x".repeat(8 << 20);
+    for (flags, condition) in WAYS {
+        let root = Root::new();
+        let mut server = Launch::new(&root)
+            .args(["--max-write-bytes", "8MiB"])
+            .args(flags.iter().copied())
+            .start();
+        server.send(&call(
+            1,
+            "write_text_file",
+            json!({"path": "f.txt", "content": content, "if_hash": condition}),
+        ));
+        let started = Instant::now();
+        let seen = loop {
+            if let Ok(seen) = std::fs::metadata(root.at("f.txt")) {
+                break seen.len();
+            }
+            assert!(started.elapsed() < PATIENCE, "no file");
+        };
+        assert_eq!(seen, 8 << 20, "{condition:?} {flags:?}");
+        Answer(server.answer(1)).value();
+        assert_eq!(root.names(), ["f.txt"]);
+        assert_eq!(root.mode("f.txt"), 0o600);
+        server.close();
+    }
+}
+
+#[test]
+fn a_process_that_is_killed_leaves_the_whole_file_or_none() {
+    for (flags, condition) in WAYS {
+        let root = Root::new();
+        let mut server = Launch::new(&root)
+            .args(["--max-write-bytes", "8MiB"])
+            .args(flags.iter().copied())
+            .start();
+        server.send(&call(
+            1,
+            "write_text_file",
+            json!({"path": "f.txt", "content": "x".repeat(8 << 20), "if_hash": condition}),
+        ));
+        let started = Instant::now();
+        // The first thing that is made, under whatever name.
+        while root.names().is_empty() {
+            assert!(started.elapsed() < PATIENCE, "nothing was made");
+        }
+        server.stop(Signal::KILL);
+        let mut next = Server::new(&root);
+        next.alive();
+        for name in root.names() {
+            assert_eq!((name.as_str(), root.read(&name).len()), ("f.txt", 8 << 20));
+        }
+        next.close();
+    }
+}
+
+#[test]
+fn a_present_file_that_is_too_large_to_read_is_not_hashed() {
+    let root = Root::new().file("f.txt", "x".repeat(61));
+    let mut server = Launch::new(&root).args(["--max-file-bytes", "60"]).start();
+    let write = json!({"path": "f.txt", "content": "y", "if_hash": sha256("x".repeat(61))});
     server
-        .call("write_text_file", json!({"path": "a.txt", "content": "x"}))
-        .value();
-    assert_eq!(root.names(), ["a.txt"]);
+        .call("write_text_file", write)
+        .refused_naming(&["61", "60", "--max-file-bytes"]);
+    assert_eq!(root.read("f.txt").len(), 61);
+    root.write("f.txt", "x".repeat(60));
+    let write = json!({"path": "f.txt", "content": "y", "if_hash": sha256("x".repeat(60))});
+    server.call("write_text_file", write).value();
+    assert_eq!(
+        (root.read("f.txt"), root.names()),
+        (b"y".to_vec(), vec!["f.txt".to_owned()])
+    );
     server.close();
+}
+
+#[test]
+fn excluded_and_not_included_names_are_told_apart() {
+    for (flags, condition) in WAYS {
+        let root = Root::new().file("secret.old", "old").file("old.md", "old");
+        let before = root.census();
+        let mut server = Launch::new(&root)
+            .include(&["*.txt", "*.old"])
+            .exclude(&["secret*"])
+            .args(flags.iter().copied())
+            .start();
+        let mut write = |path: &str| {
+            server.call(
+                "write_text_file",
+                json!({"path": path, "content": "x", "if_hash": condition}),
+            )
+        };
+        // Whether they exist or not, and before anything is made, even for a moment.
+        for (path, text) in [
+            (
+                "secret.txt",
+                "path is hidden by an exclude rule of this root",
+            ),
+            (
+                "secret.old",
+                "path is hidden by an exclude rule of this root",
+            ),
+            ("a.md", "no include rule of this root selects this path"),
+            ("old.md", "no include rule of this root selects this path"),
+        ] {
+            write(path).refused(text);
+        }
+        assert_eq!(root.census(), before);
+        write("a.txt").value();
+        assert_eq!(root.names(), ["a.txt", "old.md", "secret.old"]);
+        server.close();
+    }
 }
 
 #[test]

@@ -52,6 +52,8 @@ pub(crate) enum Refusal {
     Permission,
     #[error("the path could not be read; try again")]
     Unreadable,
+    #[error("the file keeps changing; try again")]
+    KeepsChanging,
     #[error("the server has too much open; try again later")]
     Exhausted,
     #[error("file has {size} bytes, more than {limit} are not read (--max-file-bytes)")]
@@ -124,6 +126,7 @@ impl Refusal {
             Fault::IsDirectory => Self::IsDirectory,
             Fault::Permission => Self::Permission,
             Fault::Exhausted => Self::Exhausted,
+            Fault::Changing => Self::KeepsChanging,
             Fault::ReadOnly | Fault::Exists | Fault::NoSpace | Fault::TooLarge | Fault::Other => {
                 Self::Unreadable
             }
@@ -141,7 +144,7 @@ impl Refusal {
             Fault::NoSpace => Self::NoSpace,
             Fault::TooLarge => Self::TooLargeForDisk,
             Fault::Exhausted => Self::Exhausted,
-            Fault::Exists | Fault::Missing | Fault::Other => Self::Unwritten,
+            Fault::Exists | Fault::Missing | Fault::Changing | Fault::Other => Self::Unwritten,
         }
     }
 }

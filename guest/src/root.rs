@@ -95,6 +95,11 @@ impl Dir {
         Ok(self.0.rename_at(from, &self.0, to)?)
     }
 
+    /// Gives the finished temporary `from` the name `to`, which nothing may have.
+    pub(crate) fn link(&self, from: &str, to: &str) -> Result<(), Fault> {
+        Ok(self.0.link_at(PathFlags::empty(), from, &self.0, to)?)
+    }
+
     /// Removes the file `path`.
     pub(crate) fn unlink(&self, path: &str) -> Result<(), Fault> {
         Ok(self.0.unlink_file_at(path)?)

@@ -28,6 +28,8 @@ pub(crate) enum Fault {
     TooLarge,
     /// The server has no more descriptors or memory.
     Exhausted,
+    /// It changed again and again while it was read.
+    Changing,
     /// Anything else.
     Other,
 }

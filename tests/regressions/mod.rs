@@ -2,6 +2,7 @@
 //! them and no other module holds them. Each is the whole kind, not the one
 //! input that someone once stumbled over.
 
+mod changing;
 mod content;
 mod protocol;
 mod search;

@@ -88,7 +88,8 @@ fn call(call: &Call<'_>) -> Result<String, Refusal> {
             return paging.finish(state, next.map(|offset| [offset, 0, 0]));
         }
     }
-    Err(Refusal::Changed)
+    // With a cursor, the check has refused the second try.
+    Err(Refusal::KeepsChanging)
 }
 
 /// The bytes from `start` that a page can need, and whether the file ends with them.

@@ -151,21 +151,18 @@ impl Search<'_> {
         path: &str,
     ) -> Result<Result<(), Fault>, Refusal> {
         let mut outcome = Ok(());
-        let mut identity = None;
+        let mut seen = None;
         if self.next.is_none() && self.index >= self.first {
             if self.budget == 0 {
                 self.next = Some([self.index, 0, LineStart::FIRST.line]);
             } else {
                 match directory.file(name) {
-                    Ok(file) => match self.scan(&file, path)? {
-                        Ok(scanned) => identity = Some(scanned),
-                        Err(fault) => outcome = Err(fault),
-                    },
+                    Ok(file) => (seen, outcome) = self.scan(&file, path)?,
                     Err(fault) => outcome = Err(fault),
                 }
             }
         }
-        let identity = match identity.map_or_else(|| directory.identity(name), Ok) {
+        let identity = match seen.map_or_else(|| directory.identity(name), Ok) {
             Ok(identity) => identity,
             Err(fault) => return Ok(Err(fault)),
         };
@@ -175,29 +172,42 @@ impl Search<'_> {
         Ok(outcome)
     }
 
-    /// Scans one file; the answer is the identity it had all the while.
-    fn scan(&mut self, file: &File, path: &str) -> Result<Result<Identity, Fault>, Refusal> {
+    /// Scans one file; the answer is the identity that counts for it, if one is known, and whether
+    /// it was scanned. Without a cursor, one that keeps changing is passed over.
+    fn scan(
+        &mut self,
+        file: &File,
+        path: &str,
+    ) -> Result<(Option<Identity>, Result<(), Fault>), Refusal> {
         let from = if self.index == self.first {
             self.at
         } else {
             LineStart::FIRST
         };
         let mark = self.paging.page.mark();
+        let budget = self.budget;
+        let mut stale = None;
         for _ in 0..=RETRIES {
+            // Only the last try is paid for: a file that grows must not use up what others need.
+            self.budget = budget;
             match self.scan_once(file, path, from) {
                 Ok((before, after, next)) if before == after => {
                     self.next = next.map(|next| [self.index, next.offset, next.line]);
-                    return Ok(Ok(after));
+                    return Ok((Some(after), Ok(())));
                 }
                 Ok(_) if self.paging.resume.is_some() => return Err(Refusal::Changed),
-                Ok(_) => self.paging.page.rewind(&mark),
+                Ok((before, ..)) => {
+                    self.paging.page.rewind(&mark);
+                    stale = Some(before);
+                }
                 Err(fault) => {
                     self.paging.page.rewind(&mark);
-                    return Ok(Err(fault));
+                    return Ok((None, Err(fault)));
                 }
             }
         }
-        Err(Refusal::Changed)
+        // The identity is one it no longer has: no cursor goes on behind matches that are missing.
+        Ok((stale, Err(Fault::Changing)))
     }
 
     /// The identities before and after, and where a page that is full goes on.
@@ -235,10 +245,15 @@ impl Scanned for InPage<'_> {
     type Error = Fault;
 
     fn read(&mut self, offset: u64, len: u64) -> Result<(Vec<u8>, bool), Fault> {
-        // One byte more than the file has shows its end; a whole block would cost the host its
-        // allocation, for every small file.
-        let rest = self.size.saturating_sub(offset).saturating_add(1);
-        self.file.read(offset, len.min(rest))
+        // Never more than it had: a file that grows as fast as it is read has no end, and a block
+        // larger than what is there costs the host its allocation.
+        let rest = self.size.saturating_sub(offset);
+        if rest == 0 {
+            return Ok((Vec::new(), true));
+        }
+        let (bytes, at_end) = self.file.read(offset, len.min(rest))?;
+        let complete = bytes.len() as u64 >= rest;
+        Ok((bytes, at_end || complete))
     }
 
     fn found(&mut self, line: u64, text: &str) -> bool {

@@ -1,6 +1,6 @@
 //! write_text_file: one file at the top of the root, complete or not at all.
-//! Replacing goes through a temporary that the host knows by its name; a file
-//! that must be new is made by the one operation that cannot overwrite.
+//! All content goes to a temporary, which the host knows by its name. Finished,
+//! it is renamed to replace a file, or linked where there must not be one.
 
 use preopen_contract::json;
 use preopen_contract::policy::{RESERVED_PREFIX, RESERVED_SUFFIX};
@@ -117,10 +117,8 @@ fn call(call: &Call<'_>) -> Result<String, Refusal> {
 
     let content = content.as_bytes();
     match (call.settings.write_mode, condition) {
-        (WriteMode::Replace, Condition::None) => replace(call.root, name, content, None)?,
-        (WriteMode::Replace, Condition::Hash(hash)) => {
-            replace(call.root, name, content, Some((hash, key)))?;
-        }
+        (WriteMode::Replace, Condition::None) => replace(call, name, content, None)?,
+        (WriteMode::Replace, Condition::Hash(hash)) => replace(call, name, content, Some(hash))?,
         (WriteMode::Replace, Condition::Absent) => {
             create(call.root, name, content, Refusal::NotAbsent)?;
         }
@@ -158,20 +156,56 @@ fn is_basename(name: &str) -> bool {
 }
 
 /// Replaces `name`, or makes it; with a hash (and its key) only if the present content has it.
-fn replace(
-    root: &Dir,
-    name: &str,
-    content: &[u8],
-    expected: Option<(&str, Option<&[u8]>)>,
-) -> Result<(), Refusal> {
-    let compared = match (root.writable_file(name), expected) {
-        (Ok(file), Some((hash, key))) => Some(compare(&file, hash, key)?),
+fn replace(call: &Call<'_>, name: &str, content: &[u8], hash: Option<&str>) -> Result<(), Refusal> {
+    let root = call.root;
+    let compared = match (root.writable_file(name), hash) {
+        (Ok(file), Some(hash)) => Some(compare(&file, hash, call.settings)?),
         (Ok(_), None) => None,
         (Err(Fault::Missing), Some(_)) => return Err(Refusal::HashOfNothing),
         (Err(Fault::Missing), None) => None,
         (Err(fault), _) => return Err(Refusal::writing(fault)),
     };
+    place(root, content, |temporary| {
+        // As late as can be: what changed since it was compared is not overwritten.
+        if compared.is_some_and(|identity| root.identity(name) != Ok(identity)) {
+            return Err(Refusal::HashMismatch);
+        }
+        root.rename(temporary, name).map_err(|fault| match fault {
+            // A link, pipe, socket or device opens as missing and is not there to be replaced.
+            Fault::Missing => Refusal::NotRegular,
+            fault => Refusal::writing(fault),
+        })
+    })
+}
 
+/// Makes `name` and never overwrites; `exists` is what to say where something has the name.
+fn create(root: &Dir, name: &str, content: &[u8], exists: Refusal) -> Result<(), Refusal> {
+    // What can be known before anything is made; what has the name later, linking finds.
+    match root.file(name) {
+        Err(Fault::Missing) => {}
+        Err(fault @ (Fault::Excluded | Fault::NotIncluded | Fault::Exhausted | Fault::Other)) => {
+            return Err(Refusal::writing(fault));
+        }
+        Ok(_) | Err(_) => return Err(exists),
+    }
+    place(root, content, |temporary| {
+        root.link(temporary, name).map_err(|fault| match fault {
+            Fault::Exists => exists,
+            fault => Refusal::writing(fault),
+        })?;
+        // The host may have moved it instead, and else removes it at its next start.
+        root.unlink(temporary).ok();
+        Ok(())
+    })
+}
+
+/// Writes `content` to a temporary and to the disk, lets `put` give it its name, and waits until
+/// that is on the disk. Whatever fails, no temporary is left.
+fn place(
+    root: &Dir,
+    content: &[u8],
+    put: impl FnOnce(&str) -> Result<(), Refusal>,
+) -> Result<(), Refusal> {
     let mut temporary = RESERVED_PREFIX.to_owned();
     hex(&mut temporary, &get_random_bytes(16));
     temporary.push_str(RESERVED_SUFFIX);
@@ -179,17 +213,7 @@ fn replace(
     let written = file
         .write(content)
         .map_err(Refusal::writing)
-        .and_then(|()| {
-            // As late as can be: what changed since it was compared is not overwritten.
-            if compared.is_some_and(|identity| root.identity(name) != Ok(identity)) {
-                return Err(Refusal::HashMismatch);
-            }
-            root.rename(&temporary, name).map_err(|fault| match fault {
-                // A link, pipe, socket or device opens as missing and is not there to be replaced.
-                Fault::Missing => Refusal::NotRegular,
-                fault => Refusal::writing(fault),
-            })
-        });
+        .and_then(|()| put(&temporary));
     if written.is_err() {
         // Should this fail, the host removes it when it starts the next time.
         root.unlink(&temporary).ok();
@@ -199,46 +223,31 @@ fn replace(
 }
 
 /// The identity of `file`, if its content has `hash`.
-fn compare(file: &File, hash: &str, key: Option<&[u8]>) -> Result<Identity, Refusal> {
-    let read = || -> Result<(Identity, String), Fault> {
-        let identity = file.identity()?;
-        let mut present = ContentHash::new(key);
-        let mut offset = 0;
-        loop {
-            let (block, at_end) = file.read(offset, BLOCK_BYTES)?;
-            present.update(&block);
-            offset += block.len() as u64;
-            if at_end || block.is_empty() {
-                return Ok((identity, present.finish()));
-            }
+fn compare(file: &File, hash: &str, settings: &Settings) -> Result<Identity, Refusal> {
+    let identity = file.identity().map_err(Refusal::writing)?;
+    let size = file.size().map_err(Refusal::writing)?;
+    let limit = settings.limits.max_file_bytes;
+    if size > limit {
+        return Err(Refusal::FileTooLarge { size, limit });
+    }
+    let mut present = ContentHash::new(settings.hash_key.as_deref());
+    let mut offset = 0;
+    // No further: what is appended meanwhile changes the identity.
+    while offset < size {
+        let (block, _) = file
+            .read(offset, BLOCK_BYTES.min(size - offset))
+            .map_err(Refusal::writing)?;
+        if block.is_empty() {
+            break;
         }
-    };
-    let (identity, present) = read().map_err(Refusal::writing)?;
-    if present == hash {
+        present.update(&block);
+        offset += block.len() as u64;
+    }
+    if present.finish() == hash {
         Ok(identity)
     } else {
         Err(Refusal::HashMismatch)
     }
-}
-
-/// Makes `name`, through one descriptor and without ever overwriting; `exists` is what to say
-/// where it is there already.
-fn create(root: &Dir, name: &str, content: &[u8], exists: Refusal) -> Result<(), Refusal> {
-    let file = root.create(name).map_err(|fault| match fault {
-        Fault::Exists => exists,
-        fault => Refusal::writing(fault),
-    })?;
-    if let Err(fault) = file.write(content) {
-        // Only the file that this call made is removed, not one that took its name since.
-        if file
-            .identity()
-            .is_ok_and(|made| root.identity(name) == Ok(made))
-        {
-            root.unlink(name).ok();
-        }
-        return Err(Refusal::writing(fault));
-    }
-    root.sync().map_err(|_| Refusal::Unconfirmed)
 }
 
 #[cfg(test)]
