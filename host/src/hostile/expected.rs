@@ -33,6 +33,8 @@ pub enum Ends {
     Refused(&'static str),
     /// With something that is of no use.
     Harmless,
+    /// Out of handles or out of time, whichever comes first.
+    Exhausted,
     /// Out of time.
     TimedOut,
     /// Out of memory.
@@ -47,7 +49,9 @@ impl Ends {
     pub fn matches(self, ending: &Ending) -> bool {
         match (self, ending) {
             (Self::Refused(expected), Ending::Refused(codes)) => expected == codes,
+            (Self::Exhausted, Ending::Refused(codes)) => codes == "insufficient-memory",
             (Self::Harmless, Ending::Harmless(_))
+            | (Self::Exhausted, Ending::TimedOut)
             | (Self::TimedOut, Ending::TimedOut)
             | (Self::OutOfMemory, Ending::OutOfMemory)
             | (Self::Trapped, Ending::Trapped) => true,
@@ -202,9 +206,9 @@ pub const EXPECTED: &[Expected] = expected! {
     "path-that-is-no-text": Trapped by Capability;
     "answer-outside-of-memory": Trapped by Capability;
     "answer-at-an-odd-place": Trapped by Capability;
-    "files-until-refused": Refused("insufficient-memory") by Bounds;
-    "directories-until-refused": Refused("insufficient-memory") by Bounds;
-    "listings-until-refused": TimedOut by Bounds;
+    "files-until-refused": Exhausted by Bounds;
+    "directories-until-refused": Exhausted by Bounds;
+    "listings-until-refused": Exhausted by Bounds;
     "roots-without-end": Trapped by Bounds;
     "streams-without-end": Trapped by Bounds;
     "timers-without-end": Trapped by Bounds;

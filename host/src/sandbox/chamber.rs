@@ -24,7 +24,8 @@ const MAX_HANDLES: usize = 4096;
 
 /// What the engine keeps for one instance.
 pub(crate) struct State {
-    wasi: WasiCtx,
+    /// Made when it is first asked for: most calls use files alone.
+    wasi: Option<WasiCtx>,
     pub(super) table: ResourceTable,
     confine: Confine,
     memory: Memory,
@@ -33,7 +34,9 @@ pub(crate) struct State {
 impl WasiView for State {
     fn ctx(&mut self) -> WasiCtxView<'_> {
         WasiCtxView {
-            ctx: &mut self.wasi,
+            // Empty environment, no arguments, stdin at its end, stdout and
+            // stderr to nowhere: that is what the library begins with.
+            ctx: self.wasi.get_or_insert_with(|| WasiCtx::builder().build()),
             table: &mut self.table,
         }
     }
@@ -140,9 +143,7 @@ impl Chamber {
         let mut table = ResourceTable::new();
         table.set_max_capacity(MAX_HANDLES);
         let state = State {
-            // Empty environment, no arguments, stdin at its end, stdout and
-            // stderr to nowhere: that is what the library begins with.
-            wasi: WasiCtx::builder().build(),
+            wasi: None,
             table,
             confine: Confine::new(Arc::clone(&self.grant), Arc::clone(control.counters())),
             memory: Memory::new(self.limits.max_call_memory),
