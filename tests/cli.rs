@@ -81,6 +81,7 @@ exits_64! {
     an_empty_list_of_tools: ["--root", "{root}", "--include", "**", "--tools", ""] => "--tools";
     a_key_file_that_is_missing: ["--root", "{root}", "--include", "**", "--cursor-key-file", "{above}/none"] => "--cursor-key-file";
     a_key_file_that_is_a_directory: ["--root", "{root}", "--include", "**", "--cursor-key-file", "{above}"] => "--cursor-key-file";
+    a_key_file_that_is_a_pipe: ["--root", "{root}", "--include", "**", "--cursor-key-file", "{root}/pipe"] => "--cursor-key-file";
     a_key_file_of_31_bytes: ["--root", "{root}", "--include", "**", "--cursor-key-file", "{above}/short.key"] => "--cursor-key-file";
     check_without_a_root: ["check", "--include", "**", "a.txt"] => "--root";
     check_without_an_include: ["check", "--root", "{root}", "a.txt"] => "--include";

@@ -2,8 +2,10 @@
 //! options of it and starts nothing; limits come from the table of limits.
 
 use std::ffi::OsString;
+use std::fmt::Display;
 use std::fs::File;
 use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use clap::builder::ValueParser;
@@ -233,15 +235,26 @@ fn strings(matches: &ArgMatches, name: &str) -> Vec<String> {
 }
 
 fn key(file: &Path) -> Result<Vec<u8>, UsageError> {
+    let refused = |why: &dyn Display| {
+        UsageError(format!(
+            "--cursor-key-file: cannot read {}: {why}",
+            file.display()
+        ))
+    };
+    // A pipe would keep the program waiting for somebody to write into it.
+    let opened = File::options()
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
+        .open(file)
+        .map_err(|error| refused(&error))?;
+    if !opened.metadata().is_ok_and(|metadata| metadata.is_file()) {
+        return Err(refused(&"it is not a regular file"));
+    }
     let mut key = Vec::new();
-    File::open(file)
-        .and_then(|file| file.take(MAX_KEY_BYTES).read_to_end(&mut key))
-        .map_err(|error| {
-            UsageError(format!(
-                "--cursor-key-file: cannot read {}: {error}",
-                file.display()
-            ))
-        })?;
+    opened
+        .take(MAX_KEY_BYTES)
+        .read_to_end(&mut key)
+        .map_err(|error| refused(&error))?;
     Ok(key)
 }
 
