@@ -140,6 +140,29 @@ fn a_closed_stderr_does_not_matter() {
 }
 
 #[test]
+fn too_few_descriptors_show_at_the_start_or_not_at_all() {
+    let root = Root::new();
+    for descriptors in 4..12 {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", r#"ulimit -n "$0" && exec "$@""#]);
+        shell.arg(descriptors.to_string());
+        let mut process = Launch::under(shell, &root).spawn();
+        // It may be gone before it has read this.
+        let _ = process.try_write(format!("{}\n", request(1, "tools/list", json!({}))).as_bytes());
+        drop(process.take_stdin());
+        let exit = process.wait();
+        let answer = String::from_utf8(exit.stdout).unwrap();
+        if exit.code == Some(0) {
+            assert!(answer.contains("\"result\":"), "{descriptors}: {answer}");
+        } else {
+            assert_eq!(answer, "");
+            assert_eq!(exit.stderr.lines().count(), 1, "{}", exit.stderr);
+            assert!(exit.stderr.starts_with("preopen-mcp: "), "{}", exit.stderr);
+        }
+    }
+}
+
+#[test]
 fn two_servers_share_a_root() {
     let root = Root::new();
     let mut one = Server::new(&root);

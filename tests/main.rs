@@ -5,6 +5,7 @@
 
 mod harness;
 
+mod backlog;
 mod cli;
 mod cursors;
 mod escape;

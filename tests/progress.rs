@@ -44,3 +44,15 @@ fn no_progress_follows_the_answer() {
     }
     server.close();
 }
+
+#[test]
+fn a_token_longer_than_256_bytes_is_ignored() {
+    let root = Root::new().haystack();
+    let arguments = ["--max-scan-bytes", "1024GiB", "--call-timeout", "1s"];
+    let mut server = Launch::new(&root).args(arguments).start();
+    let mut message = call("p", "search_text", json!({"query": "needle"}));
+    message["params"]["_meta"]["progressToken"] = json!("t".repeat(255));
+    server.send(&message);
+    assert_eq!(server.receive().json["id"], "p");
+    server.close();
+}

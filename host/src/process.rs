@@ -3,14 +3,17 @@
 //! it is.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::AsFd;
 use std::process::exit;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::retry_on_intr;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use thiserror::Error;
@@ -29,7 +32,7 @@ pub enum ProcessError {
     /// The process does not give up what it has to.
     #[error(transparent)]
     Lockdown(#[from] LockdownError),
-    /// stdin cannot be read, or no thread can be started.
+    /// stdin cannot be read, or a thread cannot be started.
     #[error("cannot serve stdin and stdout: {0}")]
     Io(#[from] io::Error),
 }
@@ -51,10 +54,15 @@ pub fn serve(server: Server, lockdown: Lockdown) -> Result<(), ProcessError> {
     let server = Arc::new(server);
     end_on_signals(signals, Arc::clone(&server))?;
     // Unbuffered: what std puts around the two would copy every byte once more.
-    let stdin = File::from(io::stdin().as_fd().try_clone_to_owned()?);
-    let stdout = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+    let stdin = Patient(File::from(io::stdin().as_fd().try_clone_to_owned()?));
+    let stdout = Patient(File::from(io::stdout().as_fd().try_clone_to_owned()?));
+    let end_after_grace = end_after_grace()?;
     let events = Events {
-        input_ended: &end_after_grace,
+        // The other side waits for as long as the process lives.
+        input_ended: &|| {
+            let _ = end_after_grace.send(());
+        },
+        input_closed: &|| is_closed(&io::stdin()),
         // Nobody is left to serve, so nothing that still waits matters.
         output_broken: &|| end(&server),
     };
@@ -78,11 +86,60 @@ fn end_on_signals(mut signals: Signals, server: Arc<Server>) -> io::Result<()> {
     Ok(())
 }
 
-/// Ends the process even if an answer cannot be written because nobody reads.
-fn end_after_grace() {
-    // Without a thread the end comes when the last answer is written.
-    let _ = thread::Builder::new().name("end".into()).spawn(|| {
-        thread::sleep(GRACE + PATIENCE / 2);
-        exit(0);
-    });
+/// What is sent to the result ends the process after the grace, even if an
+/// answer cannot be written because nobody reads.
+fn end_after_grace() -> io::Result<Sender<()>> {
+    let (send, told) = channel();
+    thread::Builder::new().name("end".into()).spawn(move || {
+        if told.recv().is_ok() {
+            thread::sleep(GRACE + PATIENCE / 2);
+            exit(0);
+        }
+    })?;
+    Ok(send)
+}
+
+/// Whether the other side has closed it, also where there is more to read.
+fn is_closed(file: &impl AsFd) -> bool {
+    let mut polled = [PollFd::new(file, PollFlags::RDHUP)];
+    let closed = PollFlags::HUP | PollFlags::RDHUP | PollFlags::ERR;
+    poll(&mut polled, Some(&Timespec::default())).is_ok() && polled[0].revents().intersects(closed)
+}
+
+/// A file that whoever started the process may have set not to block: it is
+/// waited for all the same.
+struct Patient(File);
+
+impl Patient {
+    fn until<T>(
+        &mut self,
+        ready: PollFlags,
+        mut act: impl FnMut(&mut File) -> io::Result<T>,
+    ) -> io::Result<T> {
+        loop {
+            match act(&mut self.0) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    let mut polled = [PollFd::new(&self.0, ready)];
+                    retry_on_intr(|| poll(&mut polled, None))?;
+                }
+                result => return result,
+            }
+        }
+    }
+}
+
+impl Read for Patient {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.until(PollFlags::IN, |file| file.read(buffer))
+    }
+}
+
+impl Write for Patient {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.until(PollFlags::OUT, |file| file.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }

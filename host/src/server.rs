@@ -4,7 +4,6 @@
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
-use std::sync::OnceLock;
 use std::thread;
 use std::time::Duration;
 
@@ -31,6 +30,9 @@ pub enum ServerError {
     /// A tool was asked for that there is not, or not in a read-only root.
     #[error("there is no tool {0:?} to serve here")]
     NoSuchTool(String),
+    /// The component does not say which tools it has.
+    #[error("the embedded component does not list its tools: {0}")]
+    Tools(String),
 }
 
 impl ServerError {
@@ -39,20 +41,20 @@ impl ServerError {
     pub fn flag(&self) -> Option<&'static str> {
         match self {
             Self::NoSuchTool(..) => Some("tools"),
-            Self::Sandbox(_) => None,
+            Self::Sandbox(_) | Self::Tools(_) => None,
         }
     }
 }
 
 /// The tools served: their definitions, and which of them change something.
-pub(crate) struct Catalogue {
+struct Catalogue {
     json: String,
     changes: HashMap<String, bool>,
 }
 
 impl Catalogue {
-    fn read(json: String) -> Option<Self> {
-        let tools: Vec<Value> = serde_json::from_str(&json).ok()?;
+    fn read(json: String) -> Result<Self, serde_json::Error> {
+        let tools: Vec<Value> = serde_json::from_str(&json)?;
         let changes = tools
             .iter()
             .filter_map(|tool| {
@@ -60,12 +62,7 @@ impl Catalogue {
                 Some((tool["name"].as_str()?.to_owned(), !reads))
             })
             .collect();
-        Some(Self { json, changes })
-    }
-
-    /// A JSON array of definitions.
-    pub(crate) fn json(&self) -> &str {
-        &self.json
+        Ok(Self { json, changes })
     }
 }
 
@@ -84,31 +81,36 @@ impl Catalogue {
 pub struct Server {
     sandbox: Sandbox,
     limits: Limits,
-    catalogue: OnceLock<Option<Catalogue>>,
+    catalogue: Catalogue,
 }
 
 impl Server {
-    /// Starts the sandbox; nothing is served yet.
+    /// Starts the sandbox and lists its tools; nothing is served yet.
     ///
     /// # Errors
-    /// When the sandbox does not start here, or a tool was chosen that there is
-    /// not; see [`ServerError`].
+    /// When the sandbox does not start or work here, or a tool was chosen that
+    /// there is not; see [`ServerError`].
     pub fn new(root: Root) -> Result<Self, ServerError> {
         let calls = match usize::try_from(root.limits.workers) {
             Ok(0) | Err(_) => thread::available_parallelism().map_or(1, usize::from),
             Ok(workers) => workers,
         };
-        let server = Self {
-            sandbox: Sandbox::new(&root, calls)?,
-            limits: root.limits,
-            catalogue: OnceLock::new(),
-        };
+        let sandbox = Sandbox::new(&root, calls)?;
+        let json = sandbox
+            .list_tools()
+            .map_err(|error| ServerError::Tools(error.root_cause().to_string()))?;
+        let catalogue =
+            Catalogue::read(json).map_err(|error| ServerError::Tools(error.to_string()))?;
         for tool in &root.tools {
-            if server.changes(tool).is_err() {
+            if !catalogue.changes.contains_key(tool) {
                 return Err(ServerError::NoSuchTool(tool.clone()));
             }
         }
-        Ok(server)
+        Ok(Self {
+            sandbox,
+            limits: root.limits,
+            catalogue,
+        })
     }
 
     /// Serves one connection until `reader` ends: one JSON-RPC message a line.
@@ -120,6 +122,7 @@ impl Server {
     pub fn serve<R: Read, W: Write + Send>(&self, reader: R, writer: W) -> io::Result<()> {
         let events = Events {
             input_ended: &|| {},
+            input_closed: &|| false,
             output_broken: &|| {},
         };
         serve::connection(self, reader, writer, &events)
@@ -162,27 +165,22 @@ impl Server {
         })
     }
 
-    /// The tools served; nothing when the component fails to say.
-    pub(crate) fn catalogue(&self) -> Option<&Catalogue> {
-        self.catalogue
-            .get_or_init(|| match self.sandbox.list_tools() {
-                Ok(json) => Catalogue::read(json),
-                Err(error) => {
-                    crate::diagnostics::report(&format_args!("no list of tools: {error:#}"));
-                    None
-                }
-            })
-            .as_ref()
+    /// The definitions of the tools served, a JSON array.
+    pub(crate) fn tools(&self) -> &str {
+        &self.catalogue.json
     }
 
-    /// Whether the tool may change something.
+    /// Whether the tool may change something; nothing for a tool there is not.
+    pub(crate) fn changes(&self, tool: &str) -> Option<bool> {
+        self.catalogue.changes.get(tool).copied()
+    }
+
+    /// Makes sure that calls can be stopped.
     ///
     /// # Errors
-    /// How a call of it ends if it cannot even begin.
-    pub(crate) fn changes(&self, tool: &str) -> Result<bool, Outcome> {
-        let catalogue = self.catalogue().ok_or(Outcome::Internal)?;
-        let changes = catalogue.changes.get(tool).copied();
-        changes.ok_or_else(|| Outcome::UnknownTool(tool.to_owned()))
+    /// When no thread can be started that keeps time.
+    pub(crate) fn start_clock(&self) -> io::Result<()> {
+        self.sandbox.start_clock()
     }
 
     pub(crate) fn call(&self, tool: &str, arguments: &str, control: &Control) -> Outcome {
@@ -203,5 +201,29 @@ impl Server {
     /// or `patience` is over.
     pub(crate) fn stop(&self, patience: Duration) {
         self.sandbox.stop(patience);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Server, ServerError};
+    use crate::root::{Options, Root};
+
+    #[test]
+    fn a_component_that_cannot_list_its_tools_is_an_error_of_the_start() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let start = |pages: u64| {
+            let mut root = Root::open(Options::new(directory.path(), ["**"])).expect("a root");
+            root.limits.max_call_memory = pages << 16;
+            Server::new(root).err()
+        };
+        // The least memory in which an instance can be had leaves it none to work with.
+        let error = (1..32)
+            .filter_map(start)
+            .find(|error| !matches!(error, ServerError::Sandbox(_)))
+            .expect("an error");
+        assert!(matches!(error, ServerError::Tools(_)), "{error}");
+        let text = error.to_string();
+        assert!(!text.contains('\n') && text.len() < 200, "{text}");
     }
 }

@@ -2,13 +2,15 @@
 //! asked whether it still may. With no call running the thread sleeps for good:
 //! an idle server uses no processor time.
 
-use std::sync::Arc;
-use std::sync::OnceLock;
+use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
 use wasmtime::Engine;
+
+use super::Sandbox;
 
 /// Time between two looks at a running call.
 const TICK: Duration = Duration::from_millis(10);
@@ -24,7 +26,8 @@ const STACK: usize = 64 << 10;
 pub(super) struct Clock {
     engine: Engine,
     shared: Arc<Shared>,
-    thread: OnceLock<Option<Thread>>,
+    thread: OnceLock<Thread>,
+    starting: Mutex<()>,
 }
 
 #[derive(Default)]
@@ -35,11 +38,11 @@ struct Shared {
 }
 
 /// Keeps the clock going.
-pub(crate) struct Ticking<'a>(&'a Shared);
+pub(crate) struct Ticking<'a>(&'a Clock);
 
 impl Drop for Ticking<'_> {
     fn drop(&mut self) {
-        self.0.running.fetch_sub(1, Ordering::SeqCst);
+        self.0.shared.running.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -49,36 +52,57 @@ impl Clock {
             engine,
             shared: Arc::default(),
             thread: OnceLock::new(),
+            starting: Mutex::new(()),
         }
     }
 
-    /// Keeps time until the result is dropped.
+    /// Keeps time until the result is dropped. Whether there is a thread to
+    /// keep it [`Sandbox::start_clock`] says.
     pub(super) fn run(&self) -> Ticking<'_> {
         self.shared.running.fetch_add(1, Ordering::SeqCst);
-        let thread = self.thread.get_or_init(|| self.start());
+        let thread = self.start(STACK);
         if self.shared.asleep.swap(false, Ordering::SeqCst)
-            && let Some(thread) = thread
+            && let Ok(thread) = thread
         {
             thread.unpark();
         }
-        Ticking(&self.shared)
+        Ticking(self)
     }
 
-    fn start(&self) -> Option<Thread> {
+    /// The thread, started unless it runs; one that could not be started is
+    /// tried again.
+    fn start(&self, stack: usize) -> io::Result<&Thread> {
+        if let Some(thread) = self.thread.get() {
+            return Ok(thread);
+        }
+        let _alone = self.starting.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(thread) = self.thread.get() {
+            return Ok(thread);
+        }
         let (engine, shared) = (self.engine.clone(), Arc::clone(&self.shared));
-        thread::Builder::new()
+        let handle = thread::Builder::new()
             .name("clock".into())
-            .stack_size(STACK)
-            .spawn(move || tick(&engine, &shared))
-            .ok()
-            .map(|handle| handle.thread().clone())
+            .stack_size(stack)
+            .spawn(move || tick(&engine, &shared))?;
+        Ok(self.thread.get_or_init(|| handle.thread().clone()))
+    }
+}
+
+impl Sandbox {
+    /// Makes sure that there is a clock, without which no call could be
+    /// stopped: its thread runs from now on.
+    ///
+    /// # Errors
+    /// When no thread can be started.
+    pub(crate) fn start_clock(&self) -> io::Result<()> {
+        self.chamber.keep_time().0.start(STACK).map(drop)
     }
 }
 
 impl Drop for Clock {
     fn drop(&mut self) {
         self.shared.stopped.store(true, Ordering::SeqCst);
-        if let Some(Some(thread)) = self.thread.get() {
+        if let Some(thread) = self.thread.get() {
             thread.unpark();
         }
     }
@@ -106,5 +130,19 @@ fn tick(engine: &Engine, shared: &Shared) {
         }
         thread::park_timeout(TICK);
         engine.increment_epoch();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Clock, STACK};
+
+    #[test]
+    fn a_clock_that_could_not_be_started_is_started_later() {
+        let clock = Clock::new(wasmtime::Engine::default());
+        // No address space is this large.
+        assert!(clock.start(1 << 60).is_err());
+        let first = clock.start(STACK).expect("a thread").id();
+        assert_eq!(clock.start(STACK).expect("the same thread").id(), first);
     }
 }

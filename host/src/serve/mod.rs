@@ -7,9 +7,9 @@ mod scheduler;
 
 use std::io::{self, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
-use std::thread;
-use std::time::Duration;
+use std::sync::{Arc, OnceLock};
+use std::thread::{self, Scope};
+use std::time::{Duration, Instant};
 
 use preopen_contract::session::{Action, Call, Outcome, Session};
 
@@ -22,6 +22,10 @@ use crate::server::Server;
 /// How long calls may take to end after the client has closed its side.
 pub(crate) const GRACE: Duration = Duration::from_secs(2);
 
+/// How long the reader waits for room before it looks whether the input has
+/// been closed meanwhile.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
 /// Bytes of answers that nobody reads, past which nothing more is read.
 const MAX_BACKLOG: usize = 16 << 20;
 
@@ -32,6 +36,9 @@ const WORKER_STACK: usize = 4 << 20;
 pub(crate) struct Events<'a> {
     /// The input has ended; calls in flight have [`GRACE`].
     pub(crate) input_ended: &'a (dyn Fn() + Sync),
+    /// Whether the other side has closed the input, however much of it is
+    /// still unread. Asked while nothing can be read for want of room.
+    pub(crate) input_closed: &'a (dyn Fn() -> bool + Sync),
     /// The other side no longer reads.
     pub(crate) output_broken: &'a (dyn Fn() + Sync),
 }
@@ -43,26 +50,30 @@ pub(crate) fn connection<R: Read, W: Write + Send>(
     writer: W,
     events: &Events<'_>,
 ) -> io::Result<()> {
+    serve(server, reader, writer, events, WORKER_STACK)
+}
+
+fn serve<R: Read, W: Write + Send>(
+    server: &Server,
+    reader: R,
+    writer: W,
+    events: &Events<'_>,
+    worker_stack: usize,
+) -> io::Result<()> {
+    server.start_clock()?;
     let connection = Connection {
         server,
         session: Arc::new(server.session()),
         output: Output::new(writer),
         scheduler: Scheduler::default(),
         events,
+        deadline: OnceLock::new(),
     };
     thread::scope(|scope| {
-        let spawn =
-            |name: &str, stack: usize| thread::Builder::new().name(name.into()).stack_size(stack);
-        spawn("writer", WORKER_STACK / 4).spawn_scoped(scope, || connection.write())?;
-        for _ in 0..server.calls() {
-            spawn("worker", WORKER_STACK).spawn_scoped(scope, || connection.work())?;
-        }
-        let result = connection.read(reader);
-        (events.input_ended)();
-        let grace = if connection.output.queue().is_broken() {
-            Duration::ZERO
-        } else {
-            GRACE
+        let (result, grace) = match connection.start(scope, worker_stack) {
+            Ok(()) => (connection.read(reader), connection.grace()),
+            // The threads that did start end with the rest.
+            Err(error) => (Err(error), Duration::ZERO),
         };
         connection.scheduler.close(grace);
         connection.output.queue().close();
@@ -76,18 +87,16 @@ pub(crate) fn message(server: &Server, message: &[u8]) -> Option<String> {
     match session.receive(message) {
         Action::Nothing | Action::Cancel(_) => None,
         Action::Reply(line) => Some(line),
-        Action::List(ticket) => match server.catalogue() {
-            Some(catalogue) => session.list(&ticket, catalogue.json()),
-            None => session.finish(&ticket, &Outcome::Internal),
-        },
+        Action::List(ticket) => session.list(&ticket, server.tools()),
         Action::Call(call) => {
-            let outcome = match server.changes(&call.name) {
-                Ok(_) => run(
-                    server,
-                    &call,
-                    &Control::new(server.limits().call_timeout, None),
-                ),
-                Err(outcome) => outcome,
+            let outcome = if server.changes(&call.name).is_none() {
+                Outcome::UnknownTool(call.name)
+            } else if let Err(error) = server.start_clock() {
+                crate::diagnostics::report(&format_args!("{} cannot be timed: {error}", call.name));
+                Outcome::Internal
+            } else {
+                let control = Control::new(server.limits().call_timeout, None);
+                run(server, &call, &control)
             };
             session.finish(&call.ticket, &outcome)
         }
@@ -108,19 +117,30 @@ struct Connection<'a, W> {
     output: Output<W>,
     scheduler: Scheduler,
     events: &'a Events<'a>,
+    /// When calls must have ended; known once the input has.
+    deadline: OnceLock<Instant>,
 }
 
-impl<W: Write> Connection<'_, W> {
+impl<W: Write + Send> Connection<'_, W> {
+    /// Starts the threads that work and write.
+    fn start<'scope>(
+        &'scope self,
+        scope: &'scope Scope<'scope, '_>,
+        worker_stack: usize,
+    ) -> io::Result<()> {
+        let spawn =
+            |name: &str, stack: usize| thread::Builder::new().name(name.into()).stack_size(stack);
+        spawn("writer", WORKER_STACK / 4).spawn_scoped(scope, || self.write())?;
+        for _ in 0..self.server.calls() {
+            spawn("worker", worker_stack).spawn_scoped(scope, || self.work())?;
+        }
+        Ok(())
+    }
+
     fn read(&self, reader: impl Read) -> io::Result<()> {
         let limits = self.server.limits();
         let mut frames = Frames::new(reader, limits.max_request_bytes);
-        loop {
-            self.scheduler
-                .wait_for_room(|| self.output.queue().is_broken());
-            self.output.queue().wait_below(MAX_BACKLOG);
-            if self.output.queue().is_broken() {
-                return Ok(());
-            }
+        while self.wait_for_room() {
             match frames.next()? {
                 Frame::End => return Ok(()),
                 Frame::TooLong => {
@@ -130,20 +150,60 @@ impl<W: Write> Connection<'_, W> {
                 Frame::Line(line) => self.take(&line),
             }
         }
+        Ok(())
+    }
+
+    /// Waits until another line may come in; false if none may any more. An
+    /// input that was closed is read on, until its calls must have ended.
+    fn wait_for_room(&self) -> bool {
+        loop {
+            let room = self.scheduler.wait_for_room(LOOK_EVERY)
+                && self.output.queue().wait_below(MAX_BACKLOG, LOOK_EVERY);
+            let over = self.deadline.get().is_some_and(|at| Instant::now() >= *at);
+            if over || self.output.queue().is_broken() {
+                return false;
+            }
+            if room {
+                return true;
+            }
+            if self.deadline.get().is_none() && (self.events.input_closed)() {
+                self.input_ended();
+            }
+        }
+    }
+
+    /// Takes note that the input has ended; when calls must have.
+    fn input_ended(&self) -> Instant {
+        *self.deadline.get_or_init(|| {
+            (self.events.input_ended)();
+            Instant::now() + GRACE
+        })
+    }
+
+    /// How long calls in flight may still take once nothing more is read.
+    fn grace(&self) -> Duration {
+        let deadline = self.input_ended();
+        if self.output.queue().is_broken() {
+            Duration::ZERO
+        } else {
+            deadline.saturating_duration_since(Instant::now())
+        }
     }
 
     fn take(&self, line: &[u8]) {
         match self.session.receive(line) {
             Action::Nothing => {}
             Action::Reply(line) => self.output.queue().leave(line),
-            Action::List(ticket) => self.answer(match self.server.catalogue() {
-                Some(catalogue) => self.session.list(&ticket, catalogue.json()),
-                None => self.session.finish(&ticket, &Outcome::Internal),
-            }),
+            Action::List(ticket) => {
+                self.answer(self.session.list(&ticket, self.server.tools()));
+            }
             Action::Cancel(serial) => self.scheduler.cancel(serial),
             Action::Call(call) => match self.server.changes(&call.name) {
-                Ok(changes) => self.scheduler.push(Job { call, changes }),
-                Err(outcome) => self.answer(self.session.finish(&call.ticket, &outcome)),
+                Some(changes) => self.scheduler.push(Job { call, changes }),
+                None => {
+                    let outcome = Outcome::UnknownTool(call.name);
+                    self.answer(self.session.finish(&call.ticket, &outcome));
+                }
             },
         }
     }
@@ -171,8 +231,10 @@ impl<W: Write> Connection<'_, W> {
         let token = call.progress_token.clone()?;
         let (session, queue) = (Arc::clone(&self.session), Arc::clone(self.output.queue()));
         Some(Box::new(move |entries, bytes| {
-            let message = format!("{entries} entries seen, {bytes} bytes read or written");
-            queue.leave(session.progress(&token, entries + bytes, &message));
+            queue.offer(|| {
+                let message = format!("{entries} entries seen, {bytes} bytes read or written");
+                session.progress(&token, entries + bytes, &message)
+            });
         }))
     }
 
@@ -183,8 +245,10 @@ impl<W: Write> Connection<'_, W> {
 
     fn notice_break(&self) {
         if self.output.queue().is_broken() {
-            self.scheduler.wake();
             (self.events.output_broken)();
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

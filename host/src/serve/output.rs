@@ -5,6 +5,7 @@
 use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// Bytes waiting to be written past which a worker waits with its next answer.
 const FULL: usize = 1 << 20;
@@ -105,6 +106,17 @@ impl Queue {
         self.changed.notify_all();
     }
 
+    /// Leaves a line that nobody misses, unless others are still to be written:
+    /// a client that does not read lets none of these pile up.
+    pub(super) fn offer(&self, line: impl FnOnce() -> String) {
+        let mut waiting = self.lock();
+        if waiting.bytes == 0 {
+            waiting.push(line());
+            drop(waiting);
+            self.changed.notify_all();
+        }
+    }
+
     /// Ends [`Output::run`] once everything is written.
     pub(super) fn close(&self) {
         self.lock().closed = true;
@@ -116,13 +128,17 @@ impl Queue {
         self.lock().broken
     }
 
-    /// Waits until no more than `bytes` wait to be written, or the other side
-    /// is gone.
-    pub(super) fn wait_below(&self, bytes: usize) {
-        let mut waiting = self.lock();
-        while waiting.bytes > bytes && !waiting.broken {
-            waiting = self.wait(waiting);
-        }
+    /// Waits for `patience` at most until no more than `bytes` wait to be
+    /// written, or the other side is gone; whether it is so.
+    pub(super) fn wait_below(&self, bytes: usize, patience: Duration) -> bool {
+        let waited = self
+            .changed
+            .wait_timeout_while(self.lock(), patience, |waiting| {
+                waiting.bytes > bytes && !waiting.broken
+            })
+            .unwrap_or_else(PoisonError::into_inner)
+            .1;
+        !waited.timed_out()
     }
 
     fn lock(&self) -> MutexGuard<'_, Waiting> {
@@ -140,5 +156,26 @@ impl Waiting {
     fn push(&mut self, line: String) {
         self.bytes += line.len();
         self.lines.push_back(line);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Output;
+
+    #[test]
+    fn what_nobody_misses_is_dropped_behind_what_is_still_to_be_written() {
+        let mut written = Vec::new();
+        let output = Output::new(&mut written);
+        output.queue().offer(|| "1".into());
+        output.queue().offer(|| "dropped".into());
+        output.queue().leave("2".into());
+        output.queue().offer(|| "dropped".into());
+        // Nobody else writes here, so this takes along what was left.
+        output.write("3".into());
+        output.queue().offer(|| "4".into());
+        output.queue().close();
+        output.run();
+        assert_eq!(written, b"1234");
     }
 }

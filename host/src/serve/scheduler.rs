@@ -11,9 +11,11 @@ use preopen_contract::session::Call;
 
 use crate::sandbox::Control;
 
-/// Calls and bytes of arguments that wait at most; past that the client is not
-/// read from.
+/// Calls that wait at most; past that the client is not read from.
 const MAX_CALLS: usize = 4096;
+
+/// Bytes that calls hold which wait or run; from there on the client is not
+/// read from. The call that gets there is taken whole, however long it is.
 const MAX_BYTES: usize = 32 << 20;
 
 /// A call that waits for its turn.
@@ -22,12 +24,6 @@ pub(super) struct Job {
     pub(super) call: Call,
     /// Whether it may change something.
     pub(super) changes: bool,
-}
-
-impl Job {
-    fn bytes(&self) -> usize {
-        self.call.arguments.len()
-    }
 }
 
 /// The calls of one connection.
@@ -40,6 +36,7 @@ pub(super) struct Scheduler {
 #[derive(Default)]
 struct State {
     queue: VecDeque<Job>,
+    /// Of the calls that wait and of those that run.
     bytes: usize,
     running: HashMap<u64, Control>,
     changing: bool,
@@ -57,9 +54,7 @@ impl State {
         if self.changing || (first.changes && !self.running.is_empty()) {
             return None;
         }
-        let job = self.queue.pop_front()?;
-        self.bytes -= job.bytes();
-        Some(job)
+        self.queue.pop_front()
     }
 
     fn is_idle(&self) -> bool {
@@ -71,24 +66,21 @@ impl Scheduler {
     /// Puts a call at the end of the line.
     pub(super) fn push(&self, job: Job) {
         let mut state = self.lock();
-        state.bytes += job.bytes();
+        state.bytes += job.call.bytes;
         state.queue.push_back(job);
         drop(state);
         self.changed.notify_all();
     }
 
-    /// Waits until there is room for another call, or `stop` says not to.
-    pub(super) fn wait_for_room(&self, stop: impl Fn() -> bool) {
-        let mut state = self.lock();
-        while !state.has_room() && !stop() {
-            state = self.wait(state);
-        }
-    }
-
-    /// Wakes up everybody who waits, to look again.
-    pub(super) fn wake(&self) {
-        drop(self.lock());
-        self.changed.notify_all();
+    /// Waits for `patience` at most until there is room for another call;
+    /// whether there is.
+    pub(super) fn wait_for_room(&self, patience: Duration) -> bool {
+        let waited = self
+            .changed
+            .wait_timeout_while(self.lock(), patience, |state| !state.has_room())
+            .unwrap_or_else(PoisonError::into_inner)
+            .1;
+        !waited.timed_out()
     }
 
     /// Runs calls, one after the other, until the scheduler is closed and no
@@ -98,6 +90,7 @@ impl Scheduler {
         loop {
             if let Some(job) = state.next() {
                 let (serial, changes) = (job.call.ticket.serial(), job.changes);
+                let bytes = job.call.bytes;
                 let control = begin(&job.call);
                 state.running.insert(serial, control.clone());
                 state.changing = changes;
@@ -106,6 +99,7 @@ impl Scheduler {
                 run(job, &control);
                 state = self.lock();
                 state.running.remove(&serial);
+                state.bytes -= bytes;
                 if changes {
                     state.changing = false;
                 }
@@ -129,7 +123,7 @@ impl Scheduler {
             .position(|job| job.call.ticket.serial() == serial)
             && let Some(job) = state.queue.remove(at)
         {
-            state.bytes -= job.bytes();
+            state.bytes -= job.call.bytes;
         }
         self.changed.notify_all();
     }
@@ -152,8 +146,8 @@ impl Scheduler {
                 .unwrap_or_else(PoisonError::into_inner)
                 .0;
         }
-        state.queue.clear();
-        state.bytes = 0;
+        let dropped: usize = state.queue.drain(..).map(|job| job.call.bytes).sum();
+        state.bytes -= dropped;
         for control in state.running.values() {
             control.cancel();
         }
