@@ -136,6 +136,7 @@ macro_rules! served_lines {
 served_lines! {
     cr_lf_ends_a_line: format!("{}\r", probe("a"));
     a_byte_order_mark_before_a_message_is_dropped: format!("\u{feff}{}", probe("a"));
+    a_string_spelled_with_escapes_is_the_same: probe("a").replace("\"2.0\"", r#""\u0032.0""#).replace("server/", r"server\u002f");
     blanks_around_a_message_are_dropped: format!(" \t {} \t ", probe("a"));
     blank_lines_around_a_message_are_dropped: format!("\n\n \n\t\n\r\n{}\n\r\n", probe("a"));
     members_nobody_knows_are_ignored: probe("a").replacen('{', r#"{"trace":[],"extra":{"a":1},"#, 1);
@@ -224,6 +225,23 @@ fn a_hundred_thousand_keys_and_a_long_method_are_errors() {
     assert_eq!(provoked(line).len(), 1);
     let long = request("a", &"m".repeat(1 << 20), json!({})).to_string();
     only(&provoked(long)).error(-32601);
+}
+
+#[test]
+fn an_error_repeats_little_of_what_was_sent() {
+    let root = Root::new();
+    let mut server = Server::new(&root);
+    let long = "\u{7f}".repeat(4 << 20);
+    let tool = server.exchange(&call(1, &long, json!({})));
+    let mut older = request(2, "tools/list", json!({}));
+    older["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!(long);
+    let older = server.exchange(&older);
+    let initialize = server.exchange(&json!({"jsonrpc": "2.0", "id": 3, "method": "initialize", "params": {"protocolVersion": long}}));
+    for (message, code) in [(tool, -32602), (older, -32022), (initialize, -32022)] {
+        message.error(code);
+        assert!(message.line.len() < 2000, "{} bytes", message.line.len());
+    }
+    server.close();
 }
 
 #[test]

@@ -81,6 +81,18 @@ fn an_id_in_flight_is_refused_also_where_the_answer_needs_no_call() {
 }
 
 #[test]
+fn a_version_not_spoken_comes_before_an_id_in_flight() {
+    let root = Root::new().haystack();
+    let mut server = Launch::new(&root).args(HAYSTACK).start();
+    server.send(&call("x", "search_text", json!({"query": "needle"})));
+    let older = request("x", "tools/list", json!({})).to_string();
+    let older = older.replace("2026-07-28", "2025-11-25");
+    only(&server.provoke(older + "\n")).error_without_id(-32022);
+    server.send(&cancelled(json!({"requestId": "x"})));
+    assert_eq!(server.close().len(), 0);
+}
+
+#[test]
 fn a_number_and_its_text_are_two_ids_in_flight() {
     let root = Root::new().haystack();
     let mut server = Launch::new(&root).args(HAYSTACK).start();

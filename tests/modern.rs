@@ -67,6 +67,7 @@ errors! {
     initialize_of_a_legacy_client_names_the_version: initialize(json!("2025-11-25")) => -32022, "2026-07-28";
     initialize_asking_for_the_modern_version_is_refused_too: initialize(json!("2026-07-28")) => -32022, "2026-07-28";
     initialize_without_params_is_refused_the_same_way: json!({"jsonrpc": "2.0", "id": 0, "method": "initialize"}) => -32022, "2026-07-28";
+    initialize_with_a_version_of_another_type_names_it: with_meta("initialize", json!({}), meta(VERSION, Some(json!(7)))) => -32602, VERSION;
     initialize_with_modern_meta_is_unknown: request(1, "initialize", json!({})) => -32601, "";
     ping_with_modern_meta_is_unknown: request(1, "ping", json!({})) => -32601, "";
     set_level_is_unknown: request(1, "logging/setLevel", json!({"level": "debug"})) => -32601, "";
