@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use preopen_mcp::hostile::{EXPECTED, Ends};
 use preopen_mcp::limits::Limits;
 use preopen_mcp::policy::{Policy, Verdict};
 use preopen_mcp::{Options, Root, Server};
@@ -17,6 +18,7 @@ use serde_json::{Value, json};
 mod embed;
 
 const README: &str = include_str!("../README.md");
+const CONFINEMENT: &str = include_str!("../docs/confinement.md");
 const PTC_HOST: &str = include_str!("../examples/ptc-host.json");
 
 /// The rows of the table whose header starts with `header`, cell by cell.
@@ -148,6 +150,31 @@ fn the_table_of_patterns_is_what_the_policy_does() {
             "--exclude {pattern}"
         );
     }
+}
+
+#[test]
+fn the_table_of_attempts_is_the_one_the_component_is_held_to() {
+    let expected: Vec<String> = EXPECTED
+        .iter()
+        .map(|row| {
+            let ends = match row.ends {
+                Ends::Refused(codes) => format!("refused: {codes}"),
+                Ends::Harmless => "nothing of use".to_owned(),
+                Ends::Exhausted => "out of handles or time".to_owned(),
+                Ends::TimedOut => "out of time".to_owned(),
+                Ends::OutOfMemory => "out of memory".to_owned(),
+                Ends::Trapped => "its instance ended".to_owned(),
+            };
+            format!("| `{}` | {ends} | {} |", row.name, row.layer)
+        })
+        .collect();
+    let written: Vec<&str> = CONFINEMENT
+        .lines()
+        .skip_while(|line| !line.starts_with("| attempt |"))
+        .skip(2)
+        .take_while(|line| line.starts_with('|'))
+        .collect();
+    assert_eq!(written, expected);
 }
 
 #[test]
