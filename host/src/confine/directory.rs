@@ -103,6 +103,8 @@ impl View<'_> {
         let node = self.node(descriptor)?;
         node.directory()?;
         let path = node.path.clone();
+        refuse(self.confine.grant.policy.directory(&path))?;
+        let node = self.node(descriptor)?;
         // A listing moves the offset of what it reads, so it needs a directory
         // nobody else is listing: this one if it is held once, or its own.
         let directory = if Arc::strong_count(&node.file) == 1 {

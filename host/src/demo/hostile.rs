@@ -5,7 +5,7 @@
 use std::io::IsTerminal;
 
 use anyhow::{Context, Result, ensure};
-use preopen_mcp::hostile::{EXPECTED, Hostile, World};
+use preopen_mcp::hostile::{EXPECTED, Ending, Hostile, World};
 use preopen_mcp::{Options, Root};
 
 use super::{say, title};

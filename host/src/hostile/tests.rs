@@ -4,16 +4,23 @@
 
 use preopen_contract::policy::is_reserved;
 
-use super::{EXPECTED, Hostile, MARKER, World};
+use super::{EXPECTED, Ends, Hostile, MARKER, World};
 use crate::root::{Options, Root};
 
-/// Little time and memory, so that what never ends ends soon.
-fn hostile(world: &World, read_only: bool) -> Hostile {
+/// In milliseconds: for what never ends, and for what does.
+const SHORT: u64 = 300;
+const LONG: u64 = 60_000;
+
+/// Little memory, and the time an attempt needs that ends so.
+fn hostile(world: &World, read_only: bool, ends: Ends) -> Hostile {
     let mut options = Options {
         read_only,
         ..world.options()
     };
-    options.limits.call_timeout = 500;
+    options.limits.call_timeout = match ends {
+        Ends::TimedOut | Ends::Exhausted => SHORT,
+        _ => LONG,
+    };
     options.limits.max_call_memory = 64 << 20;
     Hostile::new(&Root::open(options).unwrap()).unwrap()
 }
@@ -21,7 +28,9 @@ fn hostile(world: &World, read_only: bool) -> Hostile {
 /// Lets it make every attempt, each in a world of its own.
 fn all(read_only: bool) {
     let world = World::new().unwrap();
-    let attempts = hostile(&world, read_only).attempts().unwrap();
+    let attempts = hostile(&world, read_only, Ends::Harmless)
+        .attempts()
+        .unwrap();
     let names: Vec<&str> = attempts.iter().map(|attempt| &*attempt.name).collect();
     let rows: Vec<&str> = EXPECTED.iter().map(|row| row.name).collect();
     assert_eq!(names, rows, "an attempt has no row, or a row no attempt");
@@ -29,12 +38,12 @@ fn all(read_only: bool) {
         let world = World::new().unwrap();
         let before = world.untouchable().unwrap();
         let everything = world.everything().unwrap();
-        let ending = hostile(&world, read_only).run(row.name);
         let ends = if read_only {
             row.ends_read_only
         } else {
             row.ends
         };
+        let ending = hostile(&world, read_only, ends).run(row.name);
         assert!(
             ends.matches(&ending),
             "{}: {ending:?}, not {ends:?}",
@@ -65,7 +74,7 @@ fn no_attempt_changes_anything_in_a_read_only_root() {
 #[test]
 fn no_attempt_leaves_a_temporary_behind() {
     let world = World::new().unwrap();
-    let hostile = hostile(&world, false);
+    let hostile = hostile(&world, false, Ends::TimedOut);
     for name in [
         "leave-a-temporary",
         "leave-half-a-file",

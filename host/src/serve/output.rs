@@ -20,7 +20,10 @@ pub(super) struct Output<W> {
 #[derive(Default)]
 pub(super) struct Queue {
     waiting: Mutex<Waiting>,
-    changed: Condvar,
+    /// There is a line and nobody writes, or there will be no more.
+    left: Condvar,
+    /// A line is written.
+    written: Condvar,
 }
 
 #[derive(Default)]
@@ -30,6 +33,9 @@ struct Waiting {
     busy: bool,
     closed: bool,
     broken: bool,
+    /// Who waits for a line to be written; waking nobody costs as much as
+    /// waking somebody.
+    watchers: usize,
 }
 
 impl<W: Write> Output<W> {
@@ -49,7 +55,9 @@ impl<W: Write> Output<W> {
     pub(super) fn write(&self, line: String) {
         let mut waiting = self.queue.lock();
         while waiting.busy && waiting.bytes > FULL && !waiting.broken {
-            waiting = self.queue.wait(waiting);
+            waiting.watchers += 1;
+            waiting = self.queue.wait(&self.queue.written, waiting);
+            waiting.watchers -= 1;
         }
         waiting.push(line);
         if !waiting.busy {
@@ -67,7 +75,7 @@ impl<W: Write> Output<W> {
             } else if waiting.closed || waiting.broken {
                 return;
             } else {
-                waiting = self.queue.wait(waiting);
+                waiting = self.queue.wait(&self.queue.left, waiting);
             }
         }
     }
@@ -86,7 +94,9 @@ impl<W: Write> Output<W> {
             waiting = self.queue.lock();
             waiting.bytes -= line.len();
             waiting.broken |= result.is_err();
-            self.queue.changed.notify_all();
+            if waiting.watchers > 0 {
+                self.queue.written.notify_all();
+            }
         }
         waiting.busy = false;
         waiting
@@ -102,8 +112,9 @@ impl<W: Write> Output<W> {
 impl Queue {
     /// Leaves a line to the thread in [`Output::run`]; never waits.
     pub(super) fn leave(&self, line: String) {
-        self.lock().push(line);
-        self.changed.notify_all();
+        let mut waiting = self.lock();
+        waiting.push(line);
+        self.wake(&waiting);
     }
 
     /// Leaves a line that nobody misses, unless others are still to be written:
@@ -112,15 +123,22 @@ impl Queue {
         let mut waiting = self.lock();
         if waiting.bytes == 0 {
             waiting.push(line());
-            drop(waiting);
-            self.changed.notify_all();
+            self.wake(&waiting);
+        }
+    }
+
+    /// Wakes the thread in [`Output::run`], unless somebody is writing: that
+    /// one takes along what comes meanwhile.
+    fn wake(&self, waiting: &Waiting) {
+        if !waiting.busy {
+            self.left.notify_all();
         }
     }
 
     /// Ends [`Output::run`] once everything is written.
     pub(super) fn close(&self) {
         self.lock().closed = true;
-        self.changed.notify_all();
+        self.left.notify_all();
     }
 
     /// Whether the other side is gone.
@@ -131,13 +149,18 @@ impl Queue {
     /// Waits for `patience` at most until no more than `bytes` wait to be
     /// written, or the other side is gone; whether it is so.
     pub(super) fn wait_below(&self, bytes: usize, patience: Duration) -> bool {
-        let waited = self
-            .changed
-            .wait_timeout_while(self.lock(), patience, |waiting| {
+        let mut waiting = self.lock();
+        if waiting.bytes <= bytes || waiting.broken {
+            return true;
+        }
+        waiting.watchers += 1;
+        let (mut waiting, waited) = self
+            .written
+            .wait_timeout_while(waiting, patience, |waiting| {
                 waiting.bytes > bytes && !waiting.broken
             })
-            .unwrap_or_else(PoisonError::into_inner)
-            .1;
+            .unwrap_or_else(PoisonError::into_inner);
+        waiting.watchers -= 1;
         !waited.timed_out()
     }
 
@@ -145,10 +168,12 @@ impl Queue {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wait<'a>(&self, waiting: MutexGuard<'a, Waiting>) -> MutexGuard<'a, Waiting> {
-        self.changed
-            .wait(waiting)
-            .unwrap_or_else(PoisonError::into_inner)
+    fn wait<'a>(
+        &self,
+        until: &Condvar,
+        waiting: MutexGuard<'a, Waiting>,
+    ) -> MutexGuard<'a, Waiting> {
+        until.wait(waiting).unwrap_or_else(PoisonError::into_inner)
     }
 }
 

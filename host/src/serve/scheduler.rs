@@ -30,7 +30,10 @@ pub(super) struct Job {
 #[derive(Default)]
 pub(super) struct Scheduler {
     state: Mutex<State>,
-    changed: Condvar,
+    /// There is something for a worker to do.
+    work: Condvar,
+    /// A call has ended.
+    ended: Condvar,
 }
 
 #[derive(Default)]
@@ -41,6 +44,10 @@ struct State {
     running: HashMap<u64, Control>,
     changing: bool,
     closed: bool,
+    /// Who waits on either. Waking nobody is a system call all the same, and
+    /// waking everybody costs more than a short call.
+    idle_workers: usize,
+    watchers: usize,
 }
 
 impl State {
@@ -48,13 +55,11 @@ impl State {
         self.queue.len() < MAX_CALLS && self.bytes < MAX_BYTES
     }
 
-    /// The next call, if it may run beside those that do.
-    fn next(&mut self) -> Option<Job> {
-        let first = self.queue.front()?;
-        if self.changing || (first.changes && !self.running.is_empty()) {
-            return None;
-        }
-        self.queue.pop_front()
+    /// Whether the next call may run beside those that do.
+    fn is_next_free(&self) -> bool {
+        self.queue
+            .front()
+            .is_some_and(|first| !self.changing && (!first.changes || self.running.is_empty()))
     }
 
     fn is_idle(&self) -> bool {
@@ -68,18 +73,26 @@ impl Scheduler {
         let mut state = self.lock();
         state.bytes += job.call.bytes;
         state.queue.push_back(job);
+        let wakes = state.idle_workers > 0;
         drop(state);
-        self.changed.notify_all();
+        if wakes {
+            self.work.notify_one();
+        }
     }
 
     /// Waits for `patience` at most until there is room for another call;
     /// whether there is.
     pub(super) fn wait_for_room(&self, patience: Duration) -> bool {
-        let waited = self
-            .changed
-            .wait_timeout_while(self.lock(), patience, |state| !state.has_room())
-            .unwrap_or_else(PoisonError::into_inner)
-            .1;
+        let mut state = self.lock();
+        if state.has_room() {
+            return true;
+        }
+        state.watchers += 1;
+        let (mut state, waited) = self
+            .ended
+            .wait_timeout_while(state, patience, |state| !state.has_room())
+            .unwrap_or_else(PoisonError::into_inner);
+        state.watchers -= 1;
         !waited.timed_out()
     }
 
@@ -88,27 +101,44 @@ impl Scheduler {
     pub(super) fn work(&self, begin: impl Fn(&Call) -> Control, run: impl Fn(Job, &Control)) {
         let mut state = self.lock();
         loop {
-            if let Some(job) = state.next() {
-                let (serial, changes) = (job.call.ticket.serial(), job.changes);
-                let bytes = job.call.bytes;
+            if state.is_next_free()
+                && let Some(job) = state.queue.pop_front()
+            {
+                let (serial, bytes) = (job.call.ticket.serial(), job.call.bytes);
                 let control = begin(&job.call);
                 state.running.insert(serial, control.clone());
-                state.changing = changes;
+                state.changing = job.changes;
+                self.wake_next(&state);
                 drop(state);
-                self.changed.notify_all();
                 run(job, &control);
                 state = self.lock();
                 state.running.remove(&serial);
                 state.bytes -= bytes;
-                if changes {
-                    state.changing = false;
+                // Whatever ran just now, nothing that changes does any more:
+                // such a call runs alone.
+                state.changing = false;
+                if state.watchers > 0 {
+                    self.ended.notify_all();
                 }
-                self.changed.notify_all();
             } else if state.closed && state.queue.is_empty() {
                 return;
             } else {
-                state = self.wait(state);
+                state.idle_workers += 1;
+                state = self
+                    .work
+                    .wait(state)
+                    .unwrap_or_else(PoisonError::into_inner);
+                state.idle_workers -= 1;
             }
+        }
+    }
+
+    /// Passes on that there is more to do, or that there never will be.
+    fn wake_next(&self, state: &State) {
+        if state.closed {
+            self.work.notify_all();
+        } else if state.idle_workers > 0 && state.is_next_free() {
+            self.work.notify_one();
         }
     }
 
@@ -125,7 +155,8 @@ impl Scheduler {
         {
             state.bytes -= job.call.bytes;
         }
-        self.changed.notify_all();
+        self.work.notify_all();
+        self.ended.notify_all();
     }
 
     /// Lets workers go once nothing is left to do. What has not ended after
@@ -134,14 +165,15 @@ impl Scheduler {
         let deadline = Instant::now() + grace;
         let mut state = self.lock();
         state.closed = true;
-        self.changed.notify_all();
+        self.work.notify_all();
+        state.watchers += 1;
         while !state.is_idle() {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 break;
             }
             state = self
-                .changed
+                .ended
                 .wait_timeout(state, left)
                 .unwrap_or_else(PoisonError::into_inner)
                 .0;
@@ -151,16 +183,10 @@ impl Scheduler {
         for control in state.running.values() {
             control.cancel();
         }
-        self.changed.notify_all();
+        self.work.notify_all();
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
-        self.changed
-            .wait(state)
-            .unwrap_or_else(PoisonError::into_inner)
     }
 }
