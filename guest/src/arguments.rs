@@ -2,13 +2,12 @@
 //! `"5"` and `5.0` are 5), strict everywhere else. An argument that is given
 //! twice, unknown or of another type is refused by name.
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::fmt;
 
 use preopen_contract::path::RelPath;
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
-use serde_json::Value;
+use serde::de::{
+    Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor,
+};
 
 use crate::refusal::Refusal;
 
@@ -19,37 +18,43 @@ const SHOWN_NAME: usize = 64;
 
 /// The arguments by name; null ones are left out.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Arguments(BTreeMap<String, Value>);
+pub(crate) struct Arguments(Vec<(&'static str, Argument)>);
 
 impl Arguments {
     /// Reads the text of a JSON object whose members are among `known`.
-    pub(crate) fn parse(text: &str, known: &[&str]) -> Result<Self, Refusal> {
-        let Object { members, duplicate } = serde_json::from_str(text).map_err(|error| {
+    pub(crate) fn parse(text: &str, known: &'static [&'static str]) -> Result<Self, Refusal> {
+        let mut json = serde_json::Deserializer::from_str(text);
+        let object = Known(known)
+            .deserialize(&mut json)
+            .and_then(|object| json.end().map(|()| object));
+        let mut object = object.map_err(|error| {
             if error.is_data() {
                 Refusal::NotAnObject
             } else {
                 Refusal::NotJson(error.to_string())
             }
         })?;
-        if let Some(name) = duplicate {
-            return Err(Refusal::Duplicate(shortened(&name)));
+        if let Some(name) = object.duplicate {
+            return Err(Refusal::Duplicate(name));
         }
-        if let Some(name) = members.keys().find(|name| !known.contains(&name.as_str())) {
-            return Err(Refusal::Unknown {
-                name: shortened(name),
-                known: known.join(", "),
-            });
+        if let Some(name) = object.unknown {
+            let known = known.join(", ");
+            return Err(Refusal::Unknown { name, known });
         }
-        let mut members = members;
-        members.retain(|_, value| !value.is_null());
-        Ok(Self(members))
+        object.members.retain(|(_, value)| *value != Argument::Null);
+        Ok(Self(object.members))
+    }
+
+    fn get(&self, name: &str) -> Option<&Argument> {
+        let (_, value) = self.0.iter().find(|(given, _)| *given == name)?;
+        Some(value)
     }
 
     /// A string that may be absent.
     pub(crate) fn string(&self, name: &'static str) -> Result<Option<&str>, Refusal> {
-        match self.0.get(name) {
+        match self.get(name) {
             None => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text)),
+            Some(Argument::Text(text)) => Ok(Some(text)),
             Some(_) => Err(Refusal::NotAString(name)),
         }
     }
@@ -80,7 +85,7 @@ impl Arguments {
 
     /// `limit`: clamped to `maximum`, which is also its default.
     pub(crate) fn limit(&self, maximum: usize) -> Result<usize, Refusal> {
-        let Some(value) = self.0.get("limit") else {
+        let Some(value) = self.get("limit") else {
             return Ok(maximum);
         };
         let limit = integer(value).ok_or(Refusal::NotAnInteger("limit"))?;
@@ -92,27 +97,18 @@ impl Arguments {
 }
 
 /// An integer as models send it; one too large for an i64 is the nearest that fits.
-fn integer(value: &Value) -> Option<i64> {
-    let saturated = |negative| if negative { i64::MIN } else { i64::MAX };
+fn integer(value: &Argument) -> Option<i64> {
     match value {
-        Value::Number(number) => number
-            .as_i64()
-            .or_else(|| number.as_u64().map(|_| i64::MAX))
-            // A cast from a float saturates.
-            .or_else(|| {
-                number
-                    .as_f64()
-                    .filter(|float| float.fract() == 0.0)
-                    .map(|float| float as i64)
-            }),
-        Value::String(text) => {
+        Argument::Integer(number) => Some(*number),
+        Argument::Text(text) => {
             let digits = text.strip_prefix('-').unwrap_or(text);
             if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
                 return None;
             }
-            Some(text.parse().unwrap_or(saturated(text.starts_with('-'))))
+            let saturated = if digits == text { i64::MAX } else { i64::MIN };
+            Some(text.parse().unwrap_or(saturated))
         }
-        _ => None,
+        Argument::Null | Argument::Other => None,
     }
 }
 
@@ -123,41 +119,140 @@ fn shortened(name: &str) -> String {
     }
 }
 
-/// A JSON object that remembers the first name it saw twice.
-struct Object {
-    members: BTreeMap<String, Value>,
-    duplicate: Option<String>,
+/// What an argument can be; what no argument is, is kept by its kind alone.
+#[derive(Debug, PartialEq)]
+enum Argument {
+    Null,
+    Text(String),
+    /// An integer, the nearest that fits for one too large.
+    Integer(i64),
+    /// A list, an object, a boolean, or a number that is no integer.
+    Other,
 }
 
-impl<'de> Deserialize<'de> for Object {
+impl<'de> Deserialize<'de> for Argument {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Members;
+        struct Any;
 
-        impl<'de> Visitor<'de> for Members {
-            type Value = Object;
+        impl<'de> Visitor<'de> for Any {
+            type Value = Argument;
 
             fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("a JSON object")
+                formatter.write_str("a JSON value")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object, A::Error> {
-                let mut members = BTreeMap::new();
-                let mut duplicate = None;
-                while let Some((name, value)) = map.next_entry::<String, Value>()? {
-                    match members.entry(name) {
-                        Entry::Vacant(vacant) => {
-                            vacant.insert(value);
-                        }
-                        Entry::Occupied(occupied) => {
-                            duplicate.get_or_insert_with(|| occupied.key().clone());
-                        }
-                    }
-                }
-                Ok(Object { members, duplicate })
+            fn visit_unit<E>(self) -> Result<Argument, E> {
+                Ok(Argument::Null)
+            }
+
+            fn visit_bool<E>(self, _: bool) -> Result<Argument, E> {
+                Ok(Argument::Other)
+            }
+
+            fn visit_i64<E>(self, number: i64) -> Result<Argument, E> {
+                Ok(Argument::Integer(number))
+            }
+
+            fn visit_u64<E>(self, number: u64) -> Result<Argument, E> {
+                Ok(Argument::Integer(i64::try_from(number).unwrap_or(i64::MAX)))
+            }
+
+            fn visit_f64<E>(self, number: f64) -> Result<Argument, E> {
+                // A cast from a float saturates.
+                Ok(match number.fract() == 0.0 {
+                    true => Argument::Integer(number as i64),
+                    false => Argument::Other,
+                })
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Argument, E> {
+                Ok(Argument::Text(text.to_owned()))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Argument, A::Error> {
+                while list.next_element::<IgnoredAny>()?.is_some() {}
+                Ok(Argument::Other)
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Argument, A::Error> {
+                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+                Ok(Argument::Other)
             }
         }
 
-        deserializer.deserialize_map(Members)
+        deserializer.deserialize_any(Any)
+    }
+}
+
+/// The members of a JSON object that are known, and the first of each kind of fault.
+#[derive(Default)]
+struct Object {
+    members: Vec<(&'static str, Argument)>,
+    duplicate: Option<&'static str>,
+    unknown: Option<String>,
+}
+
+/// Reads an object with these members.
+struct Known(&'static [&'static str]);
+
+impl<'de> DeserializeSeed<'de> for Known {
+    type Value = Object;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Object, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Known {
+    type Value = Object;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object, A::Error> {
+        let mut object = Object::default();
+        while let Some(name) = map.next_key_seed(Name(self.0))? {
+            let name = match name {
+                Ok(name) => name,
+                Err(unknown) => {
+                    object.unknown.get_or_insert(unknown);
+                    map.next_value::<IgnoredAny>()?;
+                    continue;
+                }
+            };
+            if object.members.iter().any(|(given, _)| *given == name) {
+                object.duplicate.get_or_insert(name);
+                map.next_value::<IgnoredAny>()?;
+            } else {
+                object.members.push((name, map.next_value()?));
+            }
+        }
+        Ok(object)
+    }
+}
+
+/// Reads a member's name: one of these, or as much of another one as is shown.
+struct Name(&'static [&'static str]);
+
+impl<'de> DeserializeSeed<'de> for Name {
+    type Value = Result<&'static str, String>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Name {
+    type Value = Result<&'static str, String>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a name")
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
+        let known = self.0.iter().find(|known| **known == name);
+        Ok(known.copied().ok_or_else(|| shortened(name)))
     }
 }
 
@@ -224,7 +319,7 @@ mod tests {
         );
         assert_eq!(
             parse(r#"{"path":"a","limit":1,"path":"a"}"#),
-            Err(Refusal::Duplicate("path".to_owned()))
+            Err(Refusal::Duplicate("path"))
         );
         let long = parse(&format!("{{\"{}\":1}}", "é".repeat(100_000))).expect_err("unknown");
         assert!(long.to_string().len() < 300);

@@ -1,8 +1,6 @@
 //! SHA-256 in its three uses here: the content hash that clients see, the
 //! digest of the state a cursor depends on, and the digest of its arguments.
 
-use std::fmt::Write;
-
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
@@ -49,17 +47,23 @@ impl ContentHash {
             Self::Plain(hash) => (Self::prefix(None), hash.finalize()),
             Self::Keyed(hash) => (Self::prefix(Some(&[])), hash.finalize().into_bytes()),
         };
-        let mut text = prefix.to_owned();
+        let mut text = String::with_capacity(prefix.len() + 2 * digest.len());
+        text.push_str(prefix);
         hex(&mut text, &digest);
         text
     }
 }
 
+/// The digits of [`hex`].
+pub(crate) const DIGITS: &[u8; 16] = b"0123456789abcdef";
+
 /// Appends `bytes` in lowercase hex.
 pub(crate) fn hex(out: &mut String, bytes: &[u8]) {
+    out.reserve(2 * bytes.len());
     for byte in bytes {
-        // Writing to a String does not fail.
-        let _infallible = write!(out, "{byte:02x}");
+        for digit in [byte >> 4, byte & 15] {
+            out.push(char::from(DIGITS[usize::from(digit)]));
+        }
     }
 }
 

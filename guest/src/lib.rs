@@ -8,6 +8,7 @@
 mod arguments;
 mod cursor;
 mod digest;
+mod item;
 mod page;
 mod refusal;
 mod root;

@@ -3,12 +3,12 @@
 //! result, and nothing of what the items are.
 
 use preopen_contract::json;
-use serde::Serialize;
 
 use crate::arguments::Arguments;
 use crate::bindings::exports::preopen::mcp::tools::Settings;
 use crate::cursor::{self, Cursor, Position, Traversal};
-use crate::digest::{ContentHash, Fields};
+use crate::digest::ContentHash;
+use crate::item::{self, Members};
 use crate::refusal::Refusal;
 
 /// What the host puts around the two copies of an answer, in bytes, generously: `content`,
@@ -19,6 +19,8 @@ const OPEN: &str = r#"{"items":["#;
 const CLOSE: &str = r#"],"next_cursor":"","content_hash":""}"#;
 /// The longest content hash: `hmac-sha256:` and 64 digits.
 const CONTENT_HASH: usize = 76;
+/// Room for the items of most pages, in bytes.
+const CAPACITY: usize = 4 << 10;
 
 /// The items of one page.
 pub(crate) struct Page {
@@ -42,8 +44,10 @@ impl Page {
     /// A page of at most `max_items` whose result takes at most `max_bytes`.
     fn new(max_items: usize, max_bytes: u64, hash: ContentHash) -> Self {
         let fixed = ENVELOPE + 2 * (cursor::LENGTH + CONTENT_HASH) + cost(OPEN) + cost(CLOSE);
+        let mut out = String::with_capacity(CAPACITY);
+        out.push_str(OPEN);
         Self {
-            out: OPEN.to_owned(),
+            out,
             items: 0,
             max_items,
             left: usize::try_from(max_bytes)
@@ -55,7 +59,7 @@ impl Page {
 
     /// Appends `item`, and `hashed` to what the content hash is over. False: the item waits for
     /// the next page.
-    pub(crate) fn push<T: Serialize>(&mut self, item: &T, hashed: &[&[u8]]) -> bool {
+    pub(crate) fn push(&mut self, item: &Members<'_>, hashed: &[&[u8]]) -> bool {
         if self.is_full() {
             return false;
         }
@@ -63,8 +67,10 @@ impl Page {
         if self.items > 0 {
             self.out.push(',');
         }
-        json::append(&mut self.out, item);
-        let Some(left) = self.left.checked_sub(cost(&self.out[before..])) else {
+        let doubled = item::append(&mut self.out, item);
+        // It stands in the structured content, and quoted in the text.
+        let cost = 2 * (self.out.len() - before) + doubled;
+        let Some(left) = self.left.checked_sub(cost) else {
             self.out.truncate(before);
             return false;
         };
@@ -111,7 +117,7 @@ impl Page {
     }
 }
 
-/// What a piece of the answer costs: it stands in the structured content, and quoted in the text.
+/// What a fixed piece of the answer costs, in both places.
 fn cost(piece: &str) -> usize {
     piece.len() + json::quoted_len(piece)
 }
@@ -119,7 +125,8 @@ fn cost(piece: &str) -> usize {
 /// The part of a call that every reading tool has: which page, of which traversal.
 pub(crate) struct Paging<'a> {
     key: &'a [u8],
-    traversal: Traversal,
+    tool: u8,
+    bound: &'a [&'a str],
     /// The cursor that was sent.
     pub(crate) resume: Option<Cursor>,
     /// The page that is being filled.
@@ -132,19 +139,19 @@ impl<'a> Paging<'a> {
         settings: &'a Settings,
         arguments: &Arguments,
         tool: u8,
-        bound: &[&str],
+        bound: &'a [&'a str],
         max_items: usize,
     ) -> Result<Self, Refusal> {
-        let traversal = Traversal::new(tool, bound);
         let limit = arguments.limit(max_items)?;
         let resume = arguments
             .string("cursor")?
-            .map(|text| traversal.read(&settings.cursor_key, text))
+            .map(|text| Traversal::new(tool, bound).read(&settings.cursor_key, text))
             .transpose()?;
         let hash = ContentHash::new(settings.hash_key.as_deref());
         Ok(Self {
             key: &settings.cursor_key,
-            traversal,
+            tool,
+            bound,
             resume,
             page: Page::new(limit, settings.limits.max_result_bytes, hash),
         })
@@ -155,20 +162,30 @@ impl<'a> Paging<'a> {
         self.resume.map_or([0; 3], |cursor| cursor.position)
     }
 
-    /// Whether `state` is still what the cursor was issued in.
-    pub(crate) fn check(&self, state: &Fields) -> Result<(), Refusal> {
-        let state = state.clone().finish();
+    /// Fails unless `state` is what the cursor was issued in.
+    pub(crate) fn check(&self, state: [u8; 32]) -> Result<(), Refusal> {
         if self.resume.is_some_and(|cursor| cursor.state != state) {
             return Err(Refusal::Changed);
         }
         Ok(())
     }
 
-    /// The structured answer, if `state` is still what the cursor was issued in.
-    pub(crate) fn finish(self, state: Fields, next: Option<Position>) -> Result<String, Refusal> {
-        self.check(&state)?;
-        let state = state.finish();
-        let next = next.map(|position| self.traversal.issue(self.key, &Cursor { state, position }));
+    /// The structured answer, if `state` is still what the cursor was issued in. Where no cursor
+    /// was sent and none follows nobody depends on the state, and it is not asked for.
+    pub(crate) fn finish(
+        self,
+        state: impl FnOnce() -> [u8; 32],
+        next: Option<Position>,
+    ) -> Result<String, Refusal> {
+        if self.resume.is_none() && next.is_none() {
+            return Ok(self.page.finish(None));
+        }
+        let state = state();
+        self.check(state)?;
+        let next = next.map(|position| {
+            let cursor = Cursor { state, position };
+            Traversal::new(self.tool, self.bound).issue(self.key, &cursor)
+        });
         Ok(self.page.finish(next.as_deref()))
     }
 }
@@ -177,11 +194,12 @@ impl<'a> Paging<'a> {
 mod tests {
     use preopen_contract::json;
     use proptest::prelude::*;
-    use serde_json::{Value, json};
+    use serde_json::Value;
 
     use super::Page;
     use crate::cursor;
     use crate::digest::ContentHash;
+    use crate::item::Value::{Number, Text};
 
     fn page(max_items: usize, max_bytes: u64) -> Page {
         Page::new(max_items, max_bytes, ContentHash::new(Some(b"key")))
@@ -205,12 +223,13 @@ mod tests {
             let mut shown = 0;
             while shown < items.len() {
                 let mut page = page(100, max_bytes);
-                let fitted = items[shown..].iter().take_while(|item| page.push(item, &[])).count();
+                let fitted = items[shown..].iter().take_while(|item| page.push(&[("text", Text(item))], &[])).count();
                 prop_assert!(fitted > 0);
                 let structured = page.finish(Some(&longest));
                 prop_assert!(result(&structured).len() as u64 <= max_bytes);
                 let value: Value = serde_json::from_str(&structured).expect("JSON");
-                prop_assert_eq!(&value["items"], &json!(items[shown..shown + fitted]));
+                let texts: Vec<&Value> = value["items"].as_array().expect("items").iter().map(|item| &item["text"]).collect();
+                prop_assert_eq!(texts, items[shown..shown + fitted].iter().collect::<Vec<_>>());
                 shown += fitted;
             }
         }
@@ -219,8 +238,12 @@ mod tests {
     #[test]
     fn the_costliest_item_fits_the_least_limit() {
         let mut page = page(1, 32 * 1024);
-        let item =
-            json!({"path": "\u{1}".repeat(1024), "line": u64::MAX, "text": "\u{1}".repeat(1024)});
+        let long = "\u{1}".repeat(1024);
+        let item = [
+            ("path", Text(&long)),
+            ("line", Number(u64::MAX)),
+            ("text", Text(&long)),
+        ];
         assert!(page.push(&item, &[]));
     }
 
@@ -236,15 +259,15 @@ mod tests {
     #[test]
     fn rewinding_leaves_no_trace() {
         let mut plain = page(2, 32 * 1024);
-        plain.push(&1, &[b"1"]);
-        plain.push(&3, &[b"3"]);
+        plain.push(&[("n", Number(1))], &[b"1"]);
+        plain.push(&[("n", Number(3))], &[b"3"]);
         let mut rewound = page(2, 32 * 1024);
-        rewound.push(&1, &[b"1"]);
+        rewound.push(&[("n", Number(1))], &[b"1"]);
         let mark = rewound.mark();
-        rewound.push(&2, &[b"2"]);
+        rewound.push(&[("n", Number(2))], &[b"2"]);
         rewound.rewind(&mark);
-        rewound.push(&3, &[b"3"]);
-        assert!(!rewound.push(&4, &[]));
+        rewound.push(&[("n", Number(3))], &[b"3"]);
+        assert!(!rewound.push(&[("n", Number(4))], &[]));
         assert_eq!(rewound.finish(None), plain.finish(None));
     }
 }

@@ -15,7 +15,7 @@ pub(crate) enum Refusal {
     #[error("arguments must be a JSON object")]
     NotAnObject,
     #[error("argument `{0}` is given twice; send it once")]
-    Duplicate(String),
+    Duplicate(&'static str),
     #[error("unknown argument `{name}`; this tool takes {known}")]
     Unknown { name: String, known: String },
     #[error("{0} is missing; it is required")]

@@ -2,7 +2,7 @@
 //! writing, over `wasi:filesystem`. Which paths are served the host decides;
 //! here its error codes get the meaning it gives them.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Deref};
 
 use preopen_contract::path::RelPath;
 use wasip2::filesystem::preopens::get_directories;
@@ -22,9 +22,25 @@ pub(crate) type Identity = [u8; 16];
 #[derive(Debug)]
 pub(crate) struct Dir(Descriptor);
 
+/// A directory that a tool was asked for: the root is open already.
+#[derive(Debug)]
+pub(crate) enum Asked<'a> {
+    Root(&'a Dir),
+    Below(Dir),
+}
+
 /// An open regular file.
 #[derive(Debug)]
 pub(crate) struct File(Descriptor);
+
+/// What changes with the content of an open file: while it is the same, so is the content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Version {
+    /// In bytes.
+    pub(crate) size: u64,
+    /// Seconds and nanoseconds of the last modification and the last change of status.
+    times: [Option<(u64, u32)>; 2],
+}
 
 /// The root that the host granted, if any.
 pub(crate) fn granted() -> Option<Dir> {
@@ -111,18 +127,29 @@ impl Dir {
     }
 
     /// Opens the directory that a reading tool was asked for.
-    pub(crate) fn asked_directory(&self, path: &RelPath) -> Result<Self, Refusal> {
-        let name = if path.is_root() { "." } else { path.as_str() };
-        self.directory(name).map_err(|fault| match fault {
-            // A file is only spoken of where the rules serve it as one; and where they hide a
-            // directory of this name, a file of it may still be served.
-            Fault::NotDirectory | Fault::Excluded | Fault::NotIncluded
-                if matches!(self.file(name), Ok(_) | Err(Fault::Permission)) =>
-            {
-                Refusal::NotDirectory
-            }
-            fault => Refusal::reading(fault),
-        })
+    pub(crate) fn asked_directory(&self, path: &RelPath) -> Result<Asked<'_>, Refusal> {
+        if path.is_root() {
+            return Ok(Asked::Root(self));
+        }
+        let name = path.as_str();
+        self.directory(name)
+            .map(Asked::Below)
+            .map_err(|fault| match fault {
+                // A file is only spoken of where the rules serve it as one; and where they hide a
+                // directory of this name, a file of it may still be served.
+                Fault::NotDirectory | Fault::Excluded | Fault::NotIncluded
+                    if matches!(self.file(name), Ok(_) | Err(Fault::Permission)) =>
+                {
+                    Refusal::NotDirectory
+                }
+                fault => Refusal::reading(fault),
+            })
+    }
+
+    /// Says no where the rules hide the root itself, which a listing of it does not tell from an
+    /// empty one.
+    pub(crate) fn serves_something(&self) -> Result<(), Refusal> {
+        self.directory(".").map(drop).map_err(Refusal::reading)
     }
 
     /// Opens the file that a reading tool was asked for.
@@ -150,7 +177,15 @@ impl Dir {
 
 impl Directory for Dir {
     fn entries(&self, each: &mut dyn FnMut(Entry) -> ControlFlow<()>) -> Result<(), Fault> {
-        let stream = self.0.read_directory()?;
+        // Some hosts grant a root that has to be opened once more before it can be listed.
+        let (_open, stream) = match self.0.read_directory() {
+            Ok(stream) => (None, stream),
+            Err(code) => {
+                let open = self.directory(".").map_err(|_| code)?;
+                let stream = open.0.read_directory()?;
+                (Some(open), stream)
+            }
+        };
         while let Some(entry) = stream.read_directory_entry()? {
             let kind = match entry.type_ {
                 DescriptorType::RegularFile => Kind::File,
@@ -171,10 +206,44 @@ impl Directory for Dir {
     }
 }
 
+impl Deref for Asked<'_> {
+    type Target = Dir;
+
+    fn deref(&self) -> &Dir {
+        match self {
+            Self::Root(root) => root,
+            Self::Below(directory) => directory,
+        }
+    }
+}
+
+impl Directory for Asked<'_> {
+    fn entries(&self, each: &mut dyn FnMut(Entry) -> ControlFlow<()>) -> Result<(), Fault> {
+        (**self).entries(each)
+    }
+
+    fn directory(&self, name: &str) -> Result<Self, Fault> {
+        (**self).directory(name).map(Self::Below)
+    }
+}
+
 impl File {
     /// Its size in bytes.
     pub(crate) fn size(&self) -> Result<u64, Fault> {
         Ok(self.0.stat()?.size)
+    }
+
+    /// Its size and times now. Asking costs the host less than [`Self::identity`].
+    pub(crate) fn version(&self) -> Result<Version, Fault> {
+        let stat = self.0.stat()?;
+        let times = [
+            stat.data_modification_timestamp,
+            stat.status_change_timestamp,
+        ];
+        Ok(Version {
+            size: stat.size,
+            times: times.map(|time| time.map(|time| (time.seconds, time.nanoseconds))),
+        })
     }
 
     /// Its identity now, as [`Dir::identity`] gives it.

@@ -3,16 +3,16 @@
 
 use std::ops::ControlFlow;
 
-use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::bindings::exports::preopen::mcp::tools::Settings;
 use crate::digest::Fields;
+use crate::item::Value;
 use crate::page::Paging;
 use crate::refusal::Refusal;
 use crate::tools::schema::Reading;
 use crate::tools::{Call, Tool, id};
-use crate::tree::{Directory, Kind};
+use crate::tree::{Directory, Entry, Kind};
 use crate::walk::{holds_file, list};
 
 const MAX_ITEMS: usize = 200;
@@ -25,14 +25,7 @@ pub(super) const TOOL: Tool = Tool {
     call,
 };
 
-#[derive(Serialize)]
-struct Item<'a> {
-    name: &'a str,
-    kind: &'static str,
-    path: &'a str,
-}
-
-fn definition(_settings: &Settings) -> Value {
+fn definition(_settings: &Settings) -> serde_json::Value {
     Reading {
         name: TOOL.name,
         title: "List a directory",
@@ -60,11 +53,12 @@ fn definition(_settings: &Settings) -> Value {
 
 fn call(call: &Call<'_>) -> Result<String, Refusal> {
     let path = call.arguments.path()?;
+    let bound = [path.as_str()];
     let mut paging = Paging::new(
         call.settings,
         call.arguments,
         id::LIST_DIRECTORY,
-        &[path.as_str()],
+        &bound,
         MAX_ITEMS,
     )?;
     let directory = call.root.asked_directory(&path)?;
@@ -74,8 +68,8 @@ fn call(call: &Call<'_>) -> Result<String, Refusal> {
     }
 
     let mut bounds = call.bounds();
-    let mut entries = Vec::new();
-    list(&directory, prefix.len(), &mut bounds, &mut |entry| {
+    let mut entries = Vec::with_capacity(32);
+    list(&*directory, prefix.len(), &mut bounds, &mut |entry| {
         entries.push(entry);
         ControlFlow::Continue(())
     })?
@@ -83,16 +77,17 @@ fn call(call: &Call<'_>) -> Result<String, Refusal> {
     entries.sort_unstable_by(|one, other| one.name.cmp(&other.name));
 
     let [skip, ..] = paging.start();
-    let mut state = Fields::default();
-    let mut listed = 0;
+    let mut listed = Vec::with_capacity(entries.len());
     let mut next = None;
-    for entry in entries {
-        if entry.kind == Kind::Directory {
+    let mut whole = prefix;
+    let prefix = whole.len();
+    for Entry { name, kind } in entries {
+        whole.truncate(prefix);
+        whole.push_str(&name);
+        if kind == Kind::Directory {
             bounds.enter(1)?;
-            let holds = match directory.directory(&entry.name) {
-                Ok(below) => {
-                    holds_file(&below, prefix.len() + entry.name.len() + 1, 1, &mut bounds)?
-                }
+            let holds = match directory.directory(&name) {
+                Ok(below) => holds_file(&below, whole.len() + 1, 1, &mut bounds)?,
                 Err(fault) => {
                     Refusal::pass_over(fault)?;
                     false
@@ -102,25 +97,35 @@ fn call(call: &Call<'_>) -> Result<String, Refusal> {
                 continue;
             }
         }
-        let kind = entry.kind.name();
-        state.add(kind.as_bytes());
-        state.add(entry.name.as_bytes());
-        if listed >= skip && next.is_none() {
-            let path = format!("{prefix}{}", entry.name);
-            let hashed: &[&[u8]] = &[kind.as_bytes(), b"\0", path.as_bytes(), b"\n"];
-            let item = Item {
-                name: &entry.name,
-                kind,
-                path: &path,
-            };
+        let index = listed.len() as u64;
+        if index >= skip && next.is_none() {
+            let item = [
+                ("name", Value::Text(&name)),
+                ("kind", Value::Text(kind.name())),
+                ("path", Value::Text(&whole)),
+            ];
+            let hashed: &[&[u8]] = &[kind.name().as_bytes(), b"\0", whole.as_bytes(), b"\n"];
             if !paging.page.push(&item, hashed) {
-                next = Some([listed, 0, 0]);
+                next = Some([index, 0, 0]);
             }
         }
-        listed += 1;
+        listed.push((kind, name));
     }
-    if listed == 0 && !path.is_root() {
-        return Err(Refusal::Missing);
+    if listed.is_empty() {
+        if !path.is_root() {
+            return Err(Refusal::Missing);
+        }
+        call.root.serves_something()?;
     }
-    paging.finish(state, next)
+    paging.finish(|| state(&listed), next)
+}
+
+/// The state that a cursor depends on: what was listed, on whatever page.
+fn state(listed: &[(Kind, String)]) -> [u8; 32] {
+    let mut state = Fields::default();
+    for (kind, name) in listed {
+        state.add(kind.name().as_bytes());
+        state.add(name.as_bytes());
+    }
+    state.finish()
 }

@@ -2,11 +2,11 @@
 //! the bytes of the page are read.
 
 use preopen_contract::limits::Limits;
-use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::bindings::exports::preopen::mcp::tools::Settings;
 use crate::digest::Fields;
+use crate::item::Value;
 use crate::page::Paging;
 use crate::refusal::Refusal;
 use crate::root::File;
@@ -27,13 +27,7 @@ pub(super) const TOOL: Tool = Tool {
     call,
 };
 
-#[derive(Serialize)]
-struct Item<'a> {
-    byte_offset: u64,
-    text: &'a str,
-}
-
-fn definition(settings: &Settings) -> Value {
+fn definition(settings: &Settings) -> serde_json::Value {
     let largest = settings.limits.max_file_bytes;
     let largest = Limits::TABLE
         .iter()
@@ -61,52 +55,62 @@ fn definition(settings: &Settings) -> Value {
 
 fn call(call: &Call<'_>) -> Result<String, Refusal> {
     let path = call.arguments.file_path()?;
+    let bound = [path.as_str()];
     let mut paging = Paging::new(
         call.settings,
         call.arguments,
         id::READ_TEXT_FILE,
-        &[path.as_str()],
+        &bound,
         MAX_ITEMS,
     )?;
     let file = call.root.asked_file(&path, &mut call.bounds())?;
     let [start, ..] = paging.start();
 
+    let limit = call.settings.limits.max_file_bytes;
     for _ in 0..=RETRIES {
-        let identity = file.identity().map_err(Refusal::reading)?;
-        let mut state = Fields::default();
-        state.add(&identity);
-        paging.check(&state)?;
-        let size = file.size().map_err(Refusal::reading)?;
-        let limit = call.settings.limits.max_file_bytes;
+        let version = file.version().map_err(Refusal::reading)?;
+        let size = version.size;
+        // What fits one chunk never has another page, so nobody asks for its state.
+        let state = match paging.resume.is_some() || size > CHUNK_BYTES as u64 {
+            true => state(&file)?,
+            false => [0; 32],
+        };
+        paging.check(state)?;
         if size > limit {
             return Err(Refusal::FileTooLarge { size, limit });
         }
-        let (bytes, at_end) = window(&file, start).map_err(Refusal::reading)?;
+        let (bytes, at_end) = window(&file, start, size).map_err(Refusal::reading)?;
         // What was read is only worth judging if it is of one moment.
-        if file.identity().map_err(Refusal::reading)? == identity {
+        if file.version().map_err(Refusal::reading)? == version {
             let next = fill(&mut paging, &bytes, start, at_end)?;
-            return paging.finish(state, next.map(|offset| [offset, 0, 0]));
+            return paging.finish(|| state, next.map(|offset| [offset, 0, 0]));
         }
     }
     // With a cursor, the check has refused the second try.
     Err(Refusal::KeepsChanging)
 }
 
-/// The bytes from `start` that a page can need, and whether the file ends with them.
-fn window(file: &File, start: u64) -> Result<(Vec<u8>, bool), Fault> {
-    let mut bytes = Vec::new();
-    loop {
-        let wanted = WINDOW_BYTES - bytes.len();
-        let (more, at_end) = file.read(start + bytes.len() as u64, wanted as u64)?;
-        let nothing = more.is_empty();
+/// The state that a cursor depends on.
+fn state(file: &File) -> Result<[u8; 32], Refusal> {
+    let mut state = Fields::default();
+    state.add(&file.identity().map_err(Refusal::reading)?);
+    Ok(state.finish())
+}
+
+/// The bytes from `start` that a page can need of a file of `size` bytes, and whether it ends with
+/// them.
+fn window(file: &File, start: u64, size: u64) -> Result<(Vec<u8>, bool), Fault> {
+    // One byte more than is there shows the end; a whole window would cost the host its allocation.
+    let rest = size.saturating_sub(start).saturating_add(1);
+    let wanted = usize::try_from(rest).map_or(WINDOW_BYTES, |rest| rest.min(WINDOW_BYTES));
+    let (mut bytes, mut at_end) = file.read(start, wanted as u64)?;
+    while !at_end && bytes.len() < wanted {
+        let missing = wanted - bytes.len();
+        let (more, ended) = file.read(start + bytes.len() as u64, missing as u64)?;
+        at_end = ended || more.is_empty();
         bytes.extend(more);
-        if at_end || nothing {
-            return Ok((bytes, true));
-        }
-        if bytes.len() >= WINDOW_BYTES {
-            return Ok((bytes, false));
-        }
     }
+    Ok((bytes, at_end))
 }
 
 /// Fills the page with the chunks of `bytes`, which are at `start`; the answer is where the next
@@ -128,10 +132,11 @@ fn fill(
             Some(Ok(text)) => text,
             Some(Err(at)) => return Err(Refusal::NotText(byte_offset + at as u64)),
         };
-        if !paging
-            .page
-            .push(&Item { byte_offset, text }, &[text.as_bytes()])
-        {
+        let item = [
+            ("byte_offset", Value::Number(byte_offset)),
+            ("text", Value::Text(text)),
+        ];
+        if !paging.page.push(&item, &[text.as_bytes()]) {
             return Ok(Some(byte_offset));
         }
         rest = rest.get(text.len()..).unwrap_or_default();

@@ -1,17 +1,17 @@
 //! search_files: the paths that contain a literal.
 
 use memchr::memmem;
-use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::arguments::MAX_QUERY_BYTES;
 use crate::bindings::exports::preopen::mcp::tools::Settings;
 use crate::digest::Fields;
+use crate::item::Value;
 use crate::page::Paging;
 use crate::refusal::Refusal;
+use crate::root::Asked;
 use crate::tools::schema::Reading;
 use crate::tools::{Call, Tool, id};
-use crate::tree::Directory;
 use crate::walk::Walk;
 
 const MAX_ITEMS: usize = 200;
@@ -24,12 +24,7 @@ pub(super) const TOOL: Tool = Tool {
     call,
 };
 
-#[derive(Serialize)]
-struct Item<'a> {
-    path: &'a str,
-}
-
-fn definition(_settings: &Settings) -> Value {
+fn definition(_settings: &Settings) -> serde_json::Value {
     Reading {
         name: TOOL.name,
         title: "Find files by path",
@@ -52,11 +47,12 @@ fn definition(_settings: &Settings) -> Value {
 
 fn call(call: &Call<'_>) -> Result<String, Refusal> {
     let query = call.arguments.query()?;
+    let bound = [query];
     let mut paging = Paging::new(
         call.settings,
         call.arguments,
         id::SEARCH_FILES,
-        &[query],
+        &bound,
         MAX_ITEMS,
     )?;
     let [skip, ..] = paging.start();
@@ -64,9 +60,8 @@ fn call(call: &Call<'_>) -> Result<String, Refusal> {
     let mut state = Fields::default();
     let mut matching = 0;
     let mut next = None;
-    let root = call.root.directory(".").map_err(Refusal::reading)?;
     let mut bounds = call.bounds();
-    let mut walk = Walk::new(root, "", &mut bounds)?;
+    let mut walk = Walk::new(Asked::Root(call.root), "", &mut bounds)?;
     while let Some(file) = walk.next()? {
         let path = file.path.as_bytes();
         if finder.find(path).is_none() {
@@ -75,11 +70,16 @@ fn call(call: &Call<'_>) -> Result<String, Refusal> {
         state.add(path);
         if matching >= skip
             && next.is_none()
-            && !paging.page.push(&Item { path: file.path }, &[path, b"\n"])
+            && !paging
+                .page
+                .push(&[("path", Value::Text(file.path))], &[path, b"\n"])
         {
             next = Some([matching, 0, 0]);
         }
         matching += 1;
     }
-    paging.finish(state, next)
+    if matching == 0 {
+        call.root.serves_something()?;
+    }
+    paging.finish(|| state.finish(), next)
 }

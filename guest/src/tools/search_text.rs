@@ -2,13 +2,13 @@
 //! directory. One walk does two things: it takes the identity of every file in
 //! scope, and scans those that the page asks for.
 
-use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::arguments::MAX_QUERY_BYTES;
 use crate::bindings::exports::preopen::mcp::tools::Settings;
 use crate::cursor::Position;
 use crate::digest::Fields;
+use crate::item::Value;
 use crate::page::{Page, Paging};
 use crate::refusal::Refusal;
 use crate::root::{Dir, File, Identity};
@@ -29,14 +29,7 @@ pub(super) const TOOL: Tool = Tool {
     call,
 };
 
-#[derive(Serialize)]
-struct Item<'a> {
-    path: &'a str,
-    line: u64,
-    text: &'a str,
-}
-
-fn definition(_settings: &Settings) -> Value {
+fn definition(_settings: &Settings) -> serde_json::Value {
     Reading {
         name: TOOL.name,
         title: "Find lines of text",
@@ -66,11 +59,12 @@ fn definition(_settings: &Settings) -> Value {
 fn call(call: &Call<'_>) -> Result<String, Refusal> {
     let query = call.arguments.query()?;
     let path = call.arguments.path()?;
+    let bound = [query, path.as_str()];
     let paging = Paging::new(
         call.settings,
         call.arguments,
         id::SEARCH_TEXT,
-        &[query, path.as_str()],
+        &bound,
         MAX_ITEMS,
     )?;
     let [first, offset, line] = paging.start();
@@ -100,7 +94,9 @@ fn call(call: &Call<'_>) -> Result<String, Refusal> {
                     Refusal::pass_over(fault)?;
                 }
             }
-            if search.index == 0 && !path.is_root() {
+            if search.index == 0 && path.is_root() {
+                call.root.serves_something()?;
+            } else if search.index == 0 {
                 // Nothing served is below it: the same answer as where there is no directory.
                 let asked = call.root.asked_file(&path, &mut call.bounds());
                 return Err(asked.err().unwrap_or(Refusal::Missing));
@@ -120,7 +116,8 @@ fn call(call: &Call<'_>) -> Result<String, Refusal> {
         }
         Err(refusal) => return Err(refusal),
     }
-    search.paging.finish(search.state, search.next)
+    let state = search.state;
+    search.paging.finish(|| state.finish(), search.next)
 }
 
 /// A search under way. Files are counted in the order of the walk: as long as the state is the
@@ -257,11 +254,11 @@ impl Scanned for InPage<'_> {
     }
 
     fn found(&mut self, line: u64, text: &str) -> bool {
-        let item = Item {
-            path: self.path,
-            line,
-            text,
-        };
+        let item = [
+            ("path", Value::Text(self.path)),
+            ("line", Value::Number(line)),
+            ("text", Value::Text(text)),
+        ];
         let number = line.to_string();
         let hashed: &[&[u8]] = &[
             self.path.as_bytes(),
