@@ -72,8 +72,8 @@ fn a_file_that_keeps_changing_is_passed_over_with_its_matches() {
         // A cursor behind it is one of a state that is gone.
         let first = json!({"query": "needle", "limit": 1});
         let first = server.call("search_text", first).cursor();
-        server
-            .call("search_text", json!({"query": "needle", "cursor": first}))
+        let next = json!({"query": "needle", "cursor": first});
+        until(&mut server, "search_text", &next, is_refused)
             .refused_naming(&["the filesystem changed"]);
     });
     let all = server.call("search_text", search);
