@@ -14,7 +14,7 @@ use thiserror::Error;
 
 use crate::lockdown::{self, Held, Lockdown, LockdownError};
 use crate::root::Root;
-use crate::sandbox::{Control, Sandbox, SandboxError};
+use crate::sandbox::{Control, Remains, Sandbox, SandboxError};
 use crate::serve::{self, Events};
 
 /// What a model is told before it calls the first tool.
@@ -183,7 +183,12 @@ impl Server {
         self.sandbox.start_clock()
     }
 
-    pub(crate) fn call(&self, tool: &str, arguments: &str, control: &Control) -> Outcome {
+    pub(crate) fn call(
+        &self,
+        tool: &str,
+        arguments: &str,
+        control: &Control,
+    ) -> (Outcome, Remains<'_>) {
         self.sandbox.call(tool, arguments, control)
     }
 

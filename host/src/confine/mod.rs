@@ -99,6 +99,11 @@ pub(crate) struct Confine {
 }
 
 impl Confine {
+    /// Counts for another call from here on.
+    pub(crate) fn count(&mut self, counters: Arc<Counters>) {
+        self.counters = counters;
+    }
+
     pub(crate) fn new(grant: Arc<Grant>, counters: Arc<Counters>) -> Self {
         Self {
             grant,

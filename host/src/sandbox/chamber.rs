@@ -16,7 +16,7 @@ use super::bounds::{Control, Memory};
 use super::clock::{Clock, Ticking};
 use super::embedded::{self, Embedded};
 use super::link;
-use super::pool::{self, Room, Slots};
+use super::pool::{self, Room, Slot, Slots};
 use crate::confine::{Confine, Grant, View};
 
 /// The most handles an instance may hold; the tools need one a directory level.
@@ -29,6 +29,8 @@ pub(crate) struct State {
     pub(super) table: ResourceTable,
     confine: Confine,
     memory: Memory,
+    control: Control,
+    stopping: Arc<AtomicBool>,
 }
 
 impl WasiView for State {
@@ -51,6 +53,27 @@ impl State {
     }
 }
 
+/// A store for one instance, under every bound.
+pub(crate) struct Cell {
+    pub(crate) store: Store<State>,
+    // Given back last.
+    _slot: Slot,
+}
+
+impl Cell {
+    /// From here on it works for the call that `control` is of.
+    pub(crate) fn begin(&mut self, control: &Control) {
+        let state = self.store.data_mut();
+        state.control = control.clone();
+        state.confine.count(Arc::clone(control.counters()));
+    }
+
+    /// Whether it asked for more memory than it may have.
+    pub(crate) fn memory_ran_out(&self) -> bool {
+        self.store.data().memory.ran_out()
+    }
+}
+
 /// How the work in an instance ended.
 pub(crate) struct Ended<T> {
     pub(crate) result: wasmtime::Result<T>,
@@ -63,7 +86,7 @@ pub(crate) struct Chamber {
     engine: Engine,
     grant: Arc<Grant>,
     limits: Limits,
-    slots: Slots,
+    slots: Arc<Slots>,
     clock: Clock,
     stopping: Arc<AtomicBool>,
     on_demand: bool,
@@ -126,45 +149,72 @@ impl Chamber {
         self.clock.run()
     }
 
-    /// Stops every call, now and from now on, and waits until they have ended
-    /// or `patience` is over.
-    pub(crate) fn stop(&self, patience: Duration) {
+    /// Stops every call, now and from now on.
+    pub(crate) fn forbid(&self) {
         self.stopping.store(true, Ordering::SeqCst);
+    }
+
+    /// Waits until all instances are gone or `patience` is over.
+    pub(crate) fn wait_for_all(&self, patience: Duration) {
         self.slots.wait_for_all(patience);
     }
 
-    /// Does `work` in a store of its own, under every bound, and throws it away.
+    /// Does `work` in a store of its own and throws it away.
     pub(crate) fn enter<T>(
         &self,
         control: &Control,
         work: impl FnOnce(&mut Store<State>) -> wasmtime::Result<T>,
     ) -> Ended<T> {
-        let _slot = self.slots.take();
+        let mut cell = self.cell();
+        cell.begin(control);
+        let result = work(&mut cell.store);
+        Ended {
+            result,
+            memory_ran_out: cell.memory_ran_out(),
+        }
+    }
+
+    /// A store for one instance, once there is room for it.
+    pub(crate) fn cell(&self) -> Cell {
+        self.furnish(self.slots.take())
+    }
+
+    /// A store that nobody waits for, if there is room and a future for it.
+    pub(crate) fn spare_cell(&self) -> Option<Cell> {
+        if self.stopping.load(Ordering::SeqCst) {
+            return None;
+        }
+        self.slots.spare().map(|slot| self.furnish(slot))
+    }
+
+    fn furnish(&self, slot: Slot) -> Cell {
         let mut table = ResourceTable::new();
         table.set_max_capacity(MAX_HANDLES);
+        // Until a call begins: making an instance takes no time to speak of.
+        let control = Control::new(self.limits.call_timeout, None);
         let state = State {
             wasi: None,
             table,
             confine: Confine::new(Arc::clone(&self.grant), Arc::clone(control.counters())),
             memory: Memory::new(self.limits.max_call_memory),
+            control,
+            stopping: Arc::clone(&self.stopping),
         };
         let mut store = Store::new(&self.engine, state);
         store.limiter(|state| &mut state.memory);
         store.set_epoch_deadline(1);
-        let (watched, stopping) = (control.clone(), Arc::clone(&self.stopping));
-        store.epoch_deadline_callback(move |_| {
+        store.epoch_deadline_callback(|store| {
+            let State {
+                control, stopping, ..
+            } = store.data();
             if stopping.load(Ordering::SeqCst) {
-                watched.cancel();
+                control.cancel();
             }
-            Ok(match watched.check() {
+            Ok(match control.check() {
                 Some(_) => UpdateDeadline::Interrupt,
                 None => UpdateDeadline::Continue(1),
             })
         });
-        let result = work(&mut store);
-        Ended {
-            result,
-            memory_ran_out: store.data().memory.ran_out(),
-        }
+        Cell { store, _slot: slot }
     }
 }

@@ -10,7 +10,7 @@ mod link;
 mod pool;
 mod waiting;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use preopen_contract::session::{Outcome, ToolResult};
@@ -19,7 +19,7 @@ use wasmtime::Store;
 
 use self::bindings::exports::preopen::mcp::tools::{self, CallError, Settings, Toolset};
 pub(crate) use self::bounds::{Control, Interruption, Listener};
-pub(crate) use self::chamber::{Chamber, Ended, State};
+pub(crate) use self::chamber::{Cell, Chamber, Ended, State};
 pub(crate) use self::embedded::{COMPONENT, Embedded};
 use crate::confine::Grant;
 use crate::root::{Root, WriteMode};
@@ -56,6 +56,28 @@ pub(crate) struct Sandbox {
     chamber: Chamber,
     component: bindings::GuestPre<State>,
     settings: Settings,
+    /// Instances that no call has used yet, made while nobody waited.
+    ready: Mutex<Vec<Ready>>,
+}
+
+/// An instance that no call has used yet.
+struct Ready {
+    guest: bindings::Guest,
+    cell: Cell,
+}
+
+/// What is left of a call. Clearing it up can wait until the call is answered;
+/// then the instance for the next one is made.
+pub(crate) struct Remains<'a> {
+    sandbox: &'a Sandbox,
+    cell: Option<Cell>,
+}
+
+impl Drop for Remains<'_> {
+    fn drop(&mut self) {
+        drop(self.cell.take());
+        self.sandbox.prepare();
+    }
 }
 
 impl Sandbox {
@@ -71,6 +93,7 @@ impl Sandbox {
             chamber,
             component,
             settings: settings(root),
+            ready: Mutex::default(),
         };
         if sandbox.chamber.is_on_demand() {
             // Threads and answers need room beside the instance, later on.
@@ -97,7 +120,9 @@ impl Sandbox {
     /// Stops every call, now and from now on, and waits until they have ended
     /// or `patience` is over.
     pub(crate) fn stop(&self, patience: Duration) {
-        self.chamber.stop(patience);
+        self.chamber.forbid();
+        self.ready().clear();
+        self.chamber.wait_for_all(patience);
     }
 
     /// The definitions of the tools served, a JSON array. No clock runs: this
@@ -111,11 +136,81 @@ impl Sandbox {
     }
 
     /// Runs one tool call in an instance of its own.
-    pub(crate) fn call(&self, name: &str, arguments: &str, control: &Control) -> Outcome {
+    pub(crate) fn call(
+        &self,
+        name: &str,
+        arguments: &str,
+        control: &Control,
+    ) -> (Outcome, Remains<'_>) {
         let _ticking = self.chamber.keep_time();
-        let ended = self.enter(control, |tools, store| {
-            tools.call_call_tool(store, &self.settings, name, arguments)
-        });
+        let mut cell = None;
+        let ended = self.work(name, arguments, control, &mut cell);
+        let clean = matches!(ended.result, Ok(Ok(_)));
+        let outcome = self.outcome(name, control, ended);
+        // What a call that failed leaves behind is gone before anybody hears of it.
+        let cell = cell.filter(|_| clean);
+        let remains = Remains {
+            sandbox: self,
+            cell,
+        };
+        (outcome, remains)
+    }
+
+    fn work(
+        &self,
+        name: &str,
+        arguments: &str,
+        control: &Control,
+        kept: &mut Option<Cell>,
+    ) -> Ended<Result<tools::ToolResult, CallError>> {
+        let made = self
+            .ready()
+            .pop()
+            .map_or_else(|| self.make(self.chamber.cell()), Ok);
+        let Ready { guest, cell } = match made {
+            Ok(ready) => ready,
+            Err(ended) => return ended,
+        };
+        let cell = kept.insert(cell);
+        cell.begin(control);
+        let tools = guest.preopen_mcp_tools();
+        let result = tools.call_call_tool(&mut cell.store, &self.settings, name, arguments);
+        Ended {
+            result,
+            memory_ran_out: cell.memory_ran_out(),
+        }
+    }
+
+    fn make<T>(&self, mut cell: Cell) -> Result<Ready, Ended<T>> {
+        match self.component.instantiate(&mut cell.store) {
+            Ok(guest) => Ok(Ready { guest, cell }),
+            Err(error) => Err(Ended {
+                result: Err(error),
+                memory_ran_out: cell.memory_ran_out(),
+            }),
+        }
+    }
+
+    /// Makes an instance for the next call, if there is room for one that
+    /// nobody waits for.
+    fn prepare(&self) {
+        if let Some(cell) = self.chamber.spare_cell()
+            && let Ok(ready) = self.make::<()>(cell)
+        {
+            self.ready().push(ready);
+        }
+    }
+
+    fn ready(&self) -> MutexGuard<'_, Vec<Ready>> {
+        self.ready.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn outcome(
+        &self,
+        name: &str,
+        control: &Control,
+        ended: Ended<Result<tools::ToolResult, CallError>>,
+    ) -> Outcome {
         if ended.result.is_err() {
             // It may have been stopped in the middle of a host call.
             control.check();

@@ -2,7 +2,7 @@
 //! waits for one. Room is address space, not memory: what an instance does not
 //! touch costs nothing.
 
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use preopen_contract::limits::Limits;
@@ -82,20 +82,29 @@ fn pool(calls: usize, limits: &Limits) -> PoolingAllocationConfig {
 /// Who may have an instance now.
 pub(super) struct Slots {
     count: usize,
-    free: Mutex<usize>,
+    state: Mutex<Free>,
     freed: Condvar,
 }
 
+struct Free {
+    slots: usize,
+    /// How many wait for one.
+    waiting: usize,
+}
+
 /// The right to one instance.
-pub(super) struct Slot<'a>(&'a Slots);
+pub(super) struct Slot(Arc<Slots>);
 
 impl Slots {
-    pub(super) fn new(count: usize) -> Self {
-        Self {
+    pub(super) fn new(count: usize) -> Arc<Self> {
+        Arc::new(Self {
             count,
-            free: Mutex::new(count),
+            state: Mutex::new(Free {
+                slots: count,
+                waiting: 0,
+            }),
             freed: Condvar::new(),
-        }
+        })
     }
 
     pub(super) fn count(&self) -> usize {
@@ -103,29 +112,42 @@ impl Slots {
     }
 
     /// Waits until an instance may be had.
-    pub(super) fn take(&self) -> Slot<'_> {
-        let free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut free = self
+    pub(super) fn take(self: &Arc<Self>) -> Slot {
+        let mut state = self.lock();
+        state.waiting += 1;
+        let mut state = self
             .freed
-            .wait_while(free, |free| *free == 0)
+            .wait_while(state, |state| state.slots == 0)
             .unwrap_or_else(PoisonError::into_inner);
-        *free -= 1;
-        Slot(self)
+        state.waiting -= 1;
+        state.slots -= 1;
+        Slot(Arc::clone(self))
+    }
+
+    /// An instance that nobody waits for, if there is one.
+    pub(super) fn spare(self: &Arc<Self>) -> Option<Slot> {
+        let mut state = self.lock();
+        (state.slots > state.waiting).then(|| {
+            state.slots -= 1;
+            Slot(Arc::clone(self))
+        })
     }
 
     /// Waits until nobody has an instance, but no longer than `patience`.
     pub(super) fn wait_for_all(&self, patience: Duration) {
-        let free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         let _ = self
             .freed
-            .wait_timeout_while(free, patience, |free| *free < self.count);
+            .wait_timeout_while(self.lock(), patience, |state| state.slots < self.count);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Free> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Slot<'_> {
+impl Drop for Slot {
     fn drop(&mut self) {
-        let slots = self.0;
-        *slots.free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
-        slots.freed.notify_all();
+        self.0.lock().slots += 1;
+        self.0.freed.notify_all();
     }
 }

@@ -16,7 +16,7 @@ use preopen_contract::session::{Action, Call, Outcome, Session};
 use self::framing::{Frame, Frames};
 use self::output::Output;
 use self::scheduler::{Job, Scheduler};
-use crate::sandbox::{Control, Listener};
+use crate::sandbox::{Control, Listener, Remains};
 use crate::server::Server;
 
 /// How long calls may take to end after the client has closed its side.
@@ -96,19 +96,22 @@ pub(crate) fn message(server: &Server, message: &[u8]) -> Option<String> {
                 Outcome::Internal
             } else {
                 let control = Control::new(server.limits().call_timeout, None);
-                run(server, &call, &control)
+                run(server, &call, &control).0
             };
             session.finish(&call.ticket, &outcome)
         }
     }
 }
 
-/// Runs a call; a panic in here ends the call and nothing else.
-fn run(server: &Server, call: &Call, control: &Control) -> Outcome {
+/// Runs a call; a panic in here ends the call and nothing else. What is left
+/// of it is better dropped once it is answered.
+fn run<'a>(server: &'a Server, call: &Call, control: &Control) -> (Outcome, Option<Remains<'a>>) {
     catch_unwind(AssertUnwindSafe(|| {
         server.call(&call.name, &call.arguments, control)
     }))
-    .unwrap_or(Outcome::Internal)
+    .map_or((Outcome::Internal, None), |(outcome, remains)| {
+        (outcome, Some(remains))
+    })
 }
 
 struct Connection<'a, W> {
@@ -218,7 +221,7 @@ impl<W: Write + Send> Connection<'_, W> {
         let begin =
             |call: &Call| Control::new(self.server.limits().call_timeout, self.listener(call));
         self.scheduler.work(begin, |job, control| {
-            let outcome = run(self.server, &job.call, control);
+            let (outcome, _remains) = run(self.server, &job.call, control);
             if let Some(line) = self.session.finish(&job.call.ticket, &outcome) {
                 self.output.write(line);
             }
