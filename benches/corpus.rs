@@ -9,6 +9,8 @@ use tempfile::TempDir;
 
 /// Entries of [`Corpus::LISTED`], files and directories together.
 pub(crate) const LISTED_ENTRIES: usize = 24;
+/// Entries of [`Corpus::SHORT`], all files.
+pub(crate) const SHORT_ENTRIES: usize = 5;
 /// Files below [`Corpus::MANY`], and their bytes in all.
 pub(crate) const MANY_FILES: usize = 2_000;
 pub(crate) const MANY_BYTES: usize = 64 << 20;
@@ -49,6 +51,8 @@ pub(crate) struct Corpus {
 impl Corpus {
     /// A directory of [`LISTED_ENTRIES`] entries.
     pub(crate) const LISTED: &'static str = "listed";
+    /// A directory of [`SHORT_ENTRIES`] files.
+    pub(crate) const SHORT: &'static str = "short";
     /// Directories that hold [`MANY_FILES`] files.
     pub(crate) const MANY: &'static str = "many";
     /// A small file.
@@ -95,6 +99,14 @@ impl Corpus {
             } else {
                 fs::write(entry.with_extension("txt"), words.text(SMALL_BYTES))?;
             }
+        }
+        let short = self.root().join(Self::SHORT);
+        fs::create_dir(&short)?;
+        for number in 0..SHORT_ENTRIES {
+            fs::write(
+                short.join(format!("entry-{number}.txt")),
+                words.text(SMALL_BYTES),
+            )?;
         }
         Ok(())
     }
