@@ -178,6 +178,15 @@ fn the_table_of_attempts_is_the_one_the_component_is_held_to() {
 }
 
 #[test]
+fn the_program_links_no_compiler() {
+    let program = std::fs::read(env!("CARGO_BIN_EXE_preopen-mcp")).unwrap();
+    let holds = |name: &str| memchr::memmem::find(&program, name.as_bytes()).is_some();
+    // The names of what is linked are in a program that was built for tests.
+    assert!(holds("wasmtime"));
+    assert!(!holds("cranelift_codegen") && !holds("regalloc2"));
+}
+
+#[test]
 fn the_layers_stand_where_the_table_says() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     for row in table("layer") {
