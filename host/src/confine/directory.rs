@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
 use preopen_contract::path;
-use preopen_contract::policy::{Verdict, is_reserved};
+use preopen_contract::policy::{Policy, Verdict, is_reserved};
 use rustix::fs::{
     AtFlags, FileType, Gid, Mode, OFlags, RawDir, RenameFlags, SeekFrom, Statx, Uid, renameat_with,
 };
@@ -158,33 +158,27 @@ impl View<'_> {
             .delete(Resource::<Entries>::new_own(stream.rep()));
     }
 
+    /// Makes a directory, with what the umask leaves of every right.
     pub(super) fn make_directory(
         &mut self,
         descriptor: &Resource<Descriptor>,
         below: &str,
     ) -> FsResult<()> {
-        self.node(descriptor)?.mutable()?;
-        let Target { whole, base } = self.target(descriptor, below)?;
-        let verdict = self.confine.grant.policy.directory(&whole);
-        self.confine.keep(whole);
-        refuse(verdict)?;
-        let place = Place::of(base.as_fd(), below).map_err(fail)?;
         let mode = Mode::from_raw_mode(0o777);
-        rustix::fs::mkdirat(place.directory(), place.name, mode).map_err(fail)
+        self.change(descriptor, below, Policy::directory, |place| {
+            rustix::fs::mkdirat(place.directory(), place.name, mode)
+        })
     }
 
+    /// Removes a directory that is empty.
     pub(super) fn remove_directory(
         &mut self,
         descriptor: &Resource<Descriptor>,
         below: &str,
     ) -> FsResult<()> {
-        self.node(descriptor)?.mutable()?;
-        let Target { whole, base } = self.target(descriptor, below)?;
-        let verdict = self.confine.grant.policy.directory(&whole);
-        self.confine.keep(whole);
-        refuse(verdict)?;
-        let place = Place::of(base.as_fd(), below).map_err(fail)?;
-        rustix::fs::unlinkat(place.directory(), place.name, AtFlags::REMOVEDIR).map_err(fail)
+        self.change(descriptor, below, Policy::directory, |place| {
+            rustix::fs::unlinkat(place.directory(), place.name, AtFlags::REMOVEDIR)
+        })
     }
 
     /// Removes the entry itself: of a link the link, never what it points to.
@@ -193,17 +187,31 @@ impl View<'_> {
         descriptor: &Resource<Descriptor>,
         below: &str,
     ) -> FsResult<()> {
+        let judge = |policy: &Policy, whole: &str| match is_temporary(whole) {
+            true => Verdict::Served,
+            false => policy.file(whole),
+        };
+        self.change(descriptor, below, judge, |place| {
+            rustix::fs::unlinkat(place.directory(), place.name, AtFlags::empty())
+        })
+    }
+
+    /// Changes one entry, if the rights and the rules allow it.
+    fn change(
+        &mut self,
+        descriptor: &Resource<Descriptor>,
+        below: &str,
+        judge: impl FnOnce(&Policy, &str) -> Verdict,
+        operation: impl FnOnce(&Place<'_>) -> Result<(), Errno>,
+    ) -> FsResult<()> {
         self.node(descriptor)?.mutable()?;
         let Target { whole, base } = self.target(descriptor, below)?;
-        let verdict = if is_temporary(&whole) {
-            Verdict::Served
-        } else {
-            self.confine.grant.policy.file(&whole)
-        };
+        let verdict = judge(&self.confine.grant.policy, &whole);
         self.confine.keep(whole);
         refuse(verdict)?;
-        let place = Place::of(base.as_fd(), below).map_err(fail)?;
-        rustix::fs::unlinkat(place.directory(), place.name, AtFlags::empty()).map_err(fail)
+        Place::of(base.as_fd(), below)
+            .and_then(|place| operation(&place))
+            .map_err(fail)
     }
 
     /// Puts a temporary in a file's place. Nothing else is ever renamed: a

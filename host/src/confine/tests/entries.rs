@@ -1,0 +1,120 @@
+//! Listing entries, and the operations on them that are not to be had.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use wasmtime::component::Resource;
+use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
+use wasmtime_wasi::p2::bindings::sync::filesystem::types::{
+    DescriptorType, HostDescriptor as _, HostDirectoryEntryStream as _, NewTimestamp, OpenFlags,
+    PathFlags,
+};
+
+use super::{READ, WRITE, World, code, fd, open, temporary};
+
+#[test]
+fn links_times_sizes_and_streams_are_not_to_be_had() {
+    let world = World::new(true);
+    let before = world.picture();
+    world.enter(|view, root| {
+        let file = open(view, root, "f.txt", OpenFlags::empty(), READ | WRITE).unwrap();
+        let now = || NewTimestamp::Now;
+        let refused = [
+            code(view.link_at(
+                fd(root),
+                PathFlags::empty(),
+                "f.txt".into(),
+                fd(root),
+                "g.txt".into(),
+            )),
+            code(view.symlink_at(fd(root), "../outside".into(), "g.txt".into())),
+            code(view.readlink_at(fd(root), "link.txt".into())).map(|_| ()),
+        ];
+        assert_eq!(refused, [Err(ErrorCode::NotPermitted); 3]);
+        let unsupported = [
+            code(view.set_size(fd(file), 0)),
+            code(view.set_times(fd(file), now(), now())),
+            code(view.set_times_at(fd(root), PathFlags::empty(), "f.txt".into(), now(), now())),
+            code(view.read_via_stream(fd(file), 0)).map(|_| ()),
+            code(view.write_via_stream(fd(file), 0)).map(|_| ()),
+            code(view.append_via_stream(fd(file))).map(|_| ()),
+            code(view.rename_at(fd(root), "f.txt".into(), fd(root), "g.txt".into())),
+        ];
+        assert_eq!(unsupported, [Err(ErrorCode::Unsupported); 7]);
+    });
+    assert_eq!(world.picture(), before);
+}
+
+#[test]
+fn a_listing_shows_what_is_served_and_nothing_else() {
+    let world = World::new(true);
+    fs::write(world.root().join(temporary()), "left over").unwrap();
+    fs::write(world.root().join("back\\slash.txt"), "").unwrap();
+    let not_utf8 = std::os::unix::ffi::OsStrExt::from_bytes(b"\xff.txt");
+    fs::write(world.root().join::<&std::ffi::OsStr>(not_utf8), "").unwrap();
+    let listed: BTreeMap<String, DescriptorType> = world.enter(|view, root| {
+        let stream = code(view.read_directory(fd(root))).unwrap().rep();
+        let mut seen = BTreeMap::new();
+        while let Some(entry) =
+            code(view.read_directory_entry(Resource::new_borrow(stream))).unwrap()
+        {
+            assert!(seen.insert(entry.name, entry.type_).is_none());
+        }
+        seen
+    });
+    let mut expected = BTreeMap::from([
+        ("f.txt".to_owned(), DescriptorType::RegularFile),
+        ("dir".to_owned(), DescriptorType::Directory),
+        ("empty".to_owned(), DescriptorType::Directory),
+        ("pipe.txt".to_owned(), DescriptorType::Fifo),
+        ("socket.txt".to_owned(), DescriptorType::Socket),
+    ]);
+    for entry in fs::read_dir(world.root()).unwrap() {
+        let entry = entry.unwrap();
+        if entry.file_type().unwrap().is_symlink() {
+            let name = entry.file_name().into_string().unwrap();
+            expected.insert(name, DescriptorType::SymbolicLink);
+        }
+    }
+    assert_eq!(listed, expected);
+}
+
+#[test]
+fn two_listings_of_one_directory_do_not_disturb_each_other() {
+    let world = World::new(true);
+    for number in 0..100 {
+        fs::write(world.root().join(format!("dir/{number}.txt")), "").unwrap();
+    }
+    world.enter(|view, root| {
+        let directory = open(view, root, "dir", OpenFlags::DIRECTORY, READ).unwrap();
+        let streams = [0; 2].map(|_| code(view.read_directory(fd(directory))).unwrap().rep());
+        let mut counts = [0; 2];
+        for _ in 0..102 {
+            for (stream, count) in streams.iter().zip(&mut counts) {
+                let next = code(view.read_directory_entry(Resource::new_borrow(*stream)));
+                *count += usize::from(next.unwrap().is_some());
+            }
+        }
+        // A hundred, one that was there, and a directory below.
+        assert_eq!(counts, [102; 2]);
+    });
+}
+
+#[test]
+fn a_file_that_changes_has_another_fingerprint() {
+    let world = World::new(true);
+    world.enter(|view, root| {
+        let mut hash = |path: &str| {
+            let hash =
+                code(view.metadata_hash_at(fd(root), PathFlags::empty(), path.into())).unwrap();
+            (hash.lower, hash.upper)
+        };
+        let first = hash("f.txt");
+        assert_eq!(hash("f.txt"), first);
+        assert_ne!(hash("dir/f.txt"), first);
+        // The same content and the same size, but not the same file.
+        fs::write(world.root().join("other"), "inside").unwrap();
+        fs::rename(world.root().join("other"), world.root().join("f.txt")).unwrap();
+        assert_ne!(hash("f.txt"), first);
+    });
+}

@@ -1,0 +1,157 @@
+//! Temporaries, the files they become, and who waits for whom.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use rustix::fs::Mode;
+use wasmtime::component::Resource;
+use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
+use wasmtime_wasi::p2::bindings::sync::filesystem::types::{
+    self, Descriptor, HostDescriptor as _, OpenFlags, PathFlags,
+};
+
+use crate::hostile::MARKER;
+
+use super::{READ, WRITE, World, code, fd, open, temporary};
+
+#[test]
+fn a_temporary_takes_a_files_place_with_its_mode_and_is_gone() {
+    let world = World::new(true);
+    let target = world.root().join("f.txt");
+    fs::set_permissions(&target, fs::Permissions::from_mode(0o640)).unwrap();
+    world.enter(|view, root| {
+        let exclusive = OpenFlags::CREATE | OpenFlags::EXCLUSIVE;
+        let file = open(view, root, &temporary(), exclusive, WRITE).unwrap();
+        assert_eq!(code(view.write(fd(file), b"new".to_vec(), 0)), Ok(3));
+        code(view.sync(fd(file))).unwrap();
+        // It cannot be found again by its name, only put in its place.
+        assert!(open(view, root, &temporary(), OpenFlags::empty(), READ).is_err());
+        for target in [
+            "hidden/f.txt",
+            "not.included",
+            "dir",
+            "link-out.txt",
+            "pipe.txt",
+            "../outside/f.txt",
+        ] {
+            let result = view.rename_at(fd(root), temporary(), fd(root), target.into());
+            assert!(code(result).is_err(), "{target}");
+        }
+        code(view.rename_at(fd(root), temporary(), fd(root), "f.txt".into())).unwrap();
+    });
+    assert_eq!(fs::read_to_string(&target).unwrap(), "new");
+    assert_eq!(
+        target.metadata().unwrap().permissions().mode() & 0o7777,
+        0o640
+    );
+    assert!(!world.root().join(temporary()).exists());
+    assert_eq!(
+        fs::read_to_string(world.outside().join("secret.txt")).unwrap(),
+        MARKER
+    );
+}
+
+#[test]
+fn a_temporary_is_put_only_where_nothing_stands() {
+    let world = World::new(true);
+    world.enter(|view, root| {
+        let exclusive = OpenFlags::CREATE | OpenFlags::EXCLUSIVE;
+        let file = open(view, root, &temporary(), exclusive, WRITE).unwrap();
+        code(view.write(fd(file), b"new".to_vec(), 0)).unwrap();
+        code(view.sync(fd(file))).unwrap();
+        let mut put = |to: &str| {
+            let flags = PathFlags::empty();
+            code(view.link_at(fd(root), flags, temporary(), fd(root), to.into()))
+        };
+        for taken in ["f.txt", "link.txt", "link-none.txt", "pipe.txt"] {
+            assert_eq!(put(taken), Err(ErrorCode::Exist), "{taken}");
+        }
+        assert_eq!(put("hidden/new.txt"), Err(ErrorCode::NotPermitted));
+        assert_eq!(put("new.included"), Err(ErrorCode::Access));
+        assert_eq!(put("../outside/new.txt"), Err(ErrorCode::NotPermitted));
+        assert_eq!(put("new.txt"), Ok(()));
+    });
+    let root = world.root();
+    assert_eq!(fs::read_to_string(root.join("new.txt")).unwrap(), "new");
+    assert_eq!(fs::read_to_string(root.join("f.txt")).unwrap(), "inside");
+    assert!(!root.join(temporary()).exists());
+}
+
+#[test]
+fn a_pipe_is_not_even_opened() {
+    let world = World::new(true);
+    let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::NONBLOCK;
+    let pipe = rustix::fs::open(world.root().join("pipe.txt"), flags, Mode::empty()).unwrap();
+    world.enter(|view, root| {
+        for rights in [WRITE, READ | WRITE] {
+            let opened = open(view, root, "pipe.txt", OpenFlags::empty(), rights);
+            assert_eq!(opened, Err(ErrorCode::NoEntry));
+        }
+    });
+    // A reader is told to hang up once a writer has come and gone.
+    let mut seen = [rustix::event::PollFd::new(
+        &pipe,
+        rustix::event::PollFlags::IN,
+    )];
+    let now = rustix::event::Timespec::default();
+    assert_eq!(rustix::event::poll(&mut seen, Some(&now)).unwrap(), 0);
+}
+
+#[test]
+fn who_replaces_files_in_a_directory_waits_for_the_one_before() {
+    let world = World::new(true);
+    let other = fs::File::open(world.root()).unwrap();
+    let exclusive = OpenFlags::CREATE | OpenFlags::EXCLUSIVE;
+    other.lock().unwrap();
+    world.enter(|view, root| {
+        // It gives up in time where the lock is never given back.
+        let refused = open(view, root, &temporary(), exclusive, WRITE);
+        assert_eq!(refused, Err(ErrorCode::Busy));
+    });
+    other.unlock().unwrap();
+    world.enter(|view, root| {
+        let file = open(view, root, &temporary(), exclusive, WRITE).unwrap();
+        assert!(
+            other.try_lock().is_err(),
+            "not locked while a file is being replaced"
+        );
+        let file = Resource::<Descriptor>::new_own(file);
+        types::HostDescriptor::drop(view, file).unwrap();
+        assert!(other.try_lock().is_ok());
+    });
+}
+
+#[test]
+fn an_unfinished_file_goes_with_its_descriptor() {
+    let world = World::new(true);
+    let before = world.picture();
+    world.enter(|view, root| {
+        for name in ["new.txt", &temporary()] {
+            let exclusive = OpenFlags::CREATE | OpenFlags::EXCLUSIVE;
+            let file = open(view, root, name, exclusive, WRITE).unwrap();
+            code(view.write(fd(file), b"half".to_vec(), 0)).unwrap();
+        }
+    });
+    assert_eq!(world.picture(), before);
+}
+
+#[test]
+fn a_finished_file_stays() {
+    let world = World::new(true);
+    world.enter(|view, root| {
+        let exclusive = OpenFlags::CREATE | OpenFlags::EXCLUSIVE;
+        let file = open(view, root, "dir/new.txt", exclusive, WRITE).unwrap();
+        code(view.write(fd(file), b"whole".to_vec(), 0)).unwrap();
+        code(view.sync(fd(file))).unwrap();
+        assert_eq!(
+            open(view, root, "dir/new.txt", exclusive, WRITE),
+            Err(ErrorCode::Exist)
+        );
+    });
+    let file = world.root().join("dir/new.txt");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "whole");
+    assert_eq!(
+        file.metadata().unwrap().permissions().mode() & 0o7777,
+        0o600
+    );
+}
