@@ -103,6 +103,7 @@ fn serve(options: Options, lockdown: Lockdown, verbose: bool) -> Result<(), Fail
     if verbose {
         diagnostics::enable();
     }
+    process::prepare()?;
     let writes = !options.read_only;
     let root = Root::open(options)?;
     if writes && !root.reaches_top_level() {

@@ -37,16 +37,24 @@ pub enum ProcessError {
     Io(#[from] io::Error),
 }
 
+/// Readies the process for serving, before anything else is done: what it does
+/// when it fails is an answer, never a text, and a write past the limit of a
+/// file's size is an error like another.
+///
+/// # Errors
+/// When the system takes no handler for a signal.
+pub fn prepare() -> Result<(), ProcessError> {
+    std::panic::set_hook(Box::new(|panic| crate::diagnostics::report(panic)));
+    signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
+    Ok(())
+}
+
 /// Serves stdin and stdout until one of them ends or a signal says so, after
 /// giving up everything but the root.
 ///
 /// # Errors
 /// See [`ProcessError`].
 pub fn serve(server: Server, lockdown: Lockdown) -> Result<(), ProcessError> {
-    // What this process does when it fails is an answer, never a text.
-    std::panic::set_hook(Box::new(|panic| crate::diagnostics::report(panic)));
-    // A write past the file-size limit is an error like another.
-    signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
     // What needs a pipe of its own gets it before the process gives that up.
     let signals = Signals::new([SIGTERM, SIGINT, SIGHUP])?;
     let held = server.lock_down(lockdown)?;
