@@ -6,11 +6,13 @@ use thiserror::Error;
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
+const TIB: u64 = 1 << 40;
+const PIB: u64 = 1 << 50;
 
 /// What a limit counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// Bytes; `KiB`, `MiB` and `GiB` may follow the number.
+    /// Bytes; `KiB`, `MiB`, `GiB`, `TiB` and `PiB` may follow the number.
     Bytes,
     /// A plain number.
     Count,
@@ -41,9 +43,12 @@ pub enum LimitError {
     /// Not a number of the flag's unit.
     #[error("`{0}` is not {1}")]
     NotANumber(String, &'static str),
-    /// A number outside the range.
-    #[error("must be between {0} and {1}")]
-    OutOfRange(String, String),
+    /// A number below the range.
+    #[error("must be at least {0}")]
+    TooSmall(String),
+    /// A number above the range.
+    #[error("must be at most {0}")]
+    TooLarge(String),
 }
 
 macro_rules! limits {
@@ -106,15 +111,15 @@ macro_rules! limits {
 
 limits! {
     /// largest file that is read; search_text skips larger ones
-    max_file_bytes, "max-file-bytes", GIB, 100 * MIB, (1, 1 << 50), Bytes;
+    max_file_bytes, "max-file-bytes", GIB, 100 * MIB, (1, PIB), Bytes;
     /// largest content that is written
     max_write_bytes, "max-write-bytes", 64 * KIB, 100 * MIB, (1, GIB), Bytes;
     /// largest result of one call, as JSON on the wire
     max_result_bytes, "max-result-bytes", 48_000, 48_000, (32 * KIB, 64 * MIB), Bytes;
     /// bytes that one search call scans before it hands back a cursor
-    max_scan_bytes, "max-scan-bytes", 64 * MIB, 64 * MIB, (MIB, 1 << 50), Bytes;
+    max_scan_bytes, "max-scan-bytes", 64 * MIB, 64 * MIB, (MIB, PIB), Bytes;
     /// directory entries that one call visits
-    max_entries, "max-entries", 1_000_000, 1_000_000, (1, 1 << 40), Count;
+    max_entries, "max-entries", 1_000_000, 1_000_000, (1, 1_000_000_000_000), Count;
     /// directories below one another that one call enters
     max_depth, "max-depth", 64, 64, (1, 512), Count;
     /// time of one call
@@ -139,24 +144,35 @@ impl Limit {
             Unit::Milliseconds => "a time, such as 30s or 500ms",
         };
         let scales: &[(&str, u64)] = match self.unit {
-            Unit::Bytes => &[("KiB", KIB), ("MiB", MIB), ("GiB", GIB), ("", 1)],
+            Unit::Bytes => &[
+                ("KiB", KIB),
+                ("MiB", MIB),
+                ("GiB", GIB),
+                ("TiB", TIB),
+                ("PiB", PIB),
+                ("", 1),
+            ],
             Unit::Count => &[("", 1)],
             Unit::Milliseconds => &[("ms", 1), ("s", 1000), ("", 1000)],
         };
-        let value = scales
+        let (digits, scale) = scales
             .iter()
             .find_map(|(suffix, scale)| Some((text.strip_suffix(suffix)?, scale)))
-            .filter(|(digits, _)| digits.bytes().all(|byte| byte.is_ascii_digit()))
-            .and_then(|(digits, scale)| digits.parse::<u64>().ok()?.checked_mul(*scale))
+            .filter(|(digits, _)| {
+                !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+            })
             .ok_or_else(|| LimitError::NotANumber(text.to_owned(), expected))?;
+        // What no u64 holds is above every range.
+        let value = digits
+            .parse::<u64>()
+            .map_or(u64::MAX, |number| number.saturating_mul(*scale));
         let (least, greatest) = self.range;
-        if (least..=greatest).contains(&value) {
-            Ok(value)
+        if value < least {
+            Err(LimitError::TooSmall(self.display(least)))
+        } else if value > greatest {
+            Err(LimitError::TooLarge(self.display(greatest)))
         } else {
-            Err(LimitError::OutOfRange(
-                self.display(least),
-                self.display(greatest),
-            ))
+            Ok(value)
         }
     }
 
@@ -164,7 +180,13 @@ impl Limit {
     #[must_use]
     pub fn display(&self, value: u64) -> String {
         let scales: &[(&str, u64)] = match self.unit {
-            Unit::Bytes => &[("GiB", GIB), ("MiB", MIB), ("KiB", KIB)],
+            Unit::Bytes => &[
+                ("PiB", PIB),
+                ("TiB", TIB),
+                ("GiB", GIB),
+                ("MiB", MIB),
+                ("KiB", KIB),
+            ],
             Unit::Count => &[],
             Unit::Milliseconds => &[("s", 1000), ("ms", 1)],
         };
@@ -210,25 +232,30 @@ mod tests {
     }
 
     #[test]
-    fn values_that_are_no_number_or_out_of_range_are_refused() {
+    fn values_that_are_no_number_are_refused() {
         let file = &Limits::TABLE[0];
-        for text in [
-            "",
-            "x",
-            "-1",
-            "1.5",
-            "1e3",
-            "KiB",
-            "+1",
-            "99999999999999999999",
-            "18446744073709551615KiB",
-        ] {
+        for text in ["", "x", "-1", "1.5", "1e3", "KiB", "+1", "1 MiB", "1mib"] {
             assert!(
                 matches!(file.parse(text), Err(LimitError::NotANumber(..))),
                 "{text}"
             );
         }
-        assert!(matches!(file.parse("0"), Err(LimitError::OutOfRange(..))));
         assert_eq!(file.parse("64KiB"), Ok(65536));
+        assert_eq!(file.parse("1TiB"), Ok(1 << 40));
+    }
+
+    #[test]
+    fn a_value_out_of_range_is_refused_by_the_end_it_lies_beyond() {
+        let file = &Limits::TABLE[0];
+        assert_eq!(file.parse("0"), Err(LimitError::TooSmall("1".to_owned())));
+        for text in [
+            "2PiB",
+            "1125899906842625",
+            "99999999999999999999",
+            "18446744073709551615KiB",
+        ] {
+            let error = file.parse(text).expect_err("too large");
+            assert_eq!(error.to_string(), "must be at most 1PiB", "{text}");
+        }
     }
 }
