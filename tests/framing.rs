@@ -118,7 +118,7 @@ silence! {
     cancelling_with_a_number_gets_silence: cancelled(json!(7));
 }
 
-pub(crate) fn cancelled(params: Value) -> Value {
+fn cancelled(params: Value) -> Value {
     json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params})
 }
 

@@ -3,8 +3,8 @@
 
 use serde_json::{Value, json};
 
-use crate::framing::{cancelled, only, probe, provoked, with_id};
-use crate::harness::{HAYSTACK, Launch, Root, Server, call, request};
+use crate::framing::{only, probe, provoked, with_id};
+use crate::harness::{Launch, Root, Server, call, cancel, request};
 
 macro_rules! ids_come_back {
     ($($name:ident: $id:expr;)+) => {$(
@@ -56,53 +56,49 @@ fn a_lone_surrogate_in_an_id_is_refused() {
 #[test]
 fn an_id_in_flight_is_refused_without_an_id() {
     let root = Root::new().haystack();
-    let mut server = Launch::new(&root).args(HAYSTACK).start();
-    server.send(&call("x", "search_text", json!({"query": "needle"})));
+    let mut server = Launch::new(&root).busy("x");
     for method in ["tools/list", "tools/call"] {
         let again = request("x", method, json!({"name": "list_directory"}));
         let messages = server.provoke(format!("{again}\n"));
         only(&messages).error_without_id(-32600);
     }
-    server.send(&cancelled(json!({"requestId": "x"})));
+    server.send(&cancel("x"));
     assert_eq!(server.close().len(), 0);
 }
 
 #[test]
 fn an_id_in_flight_is_refused_also_where_the_answer_needs_no_call() {
     let root = Root::new().haystack();
-    let mut server = Launch::new(&root).args(HAYSTACK).start();
-    server.send(&call("x", "search_text", json!({"query": "needle"})));
+    let mut server = Launch::new(&root).busy("x");
     for method in ["server/discover", "no/such"] {
         let messages = server.provoke(format!("{}\n", request("x", method, json!({}))));
         only(&messages).error_without_id(-32600);
     }
-    server.send(&cancelled(json!({"requestId": "x"})));
+    server.send(&cancel("x"));
     assert_eq!(server.close().len(), 0);
 }
 
 #[test]
 fn a_version_not_spoken_comes_before_an_id_in_flight() {
     let root = Root::new().haystack();
-    let mut server = Launch::new(&root).args(HAYSTACK).start();
-    server.send(&call("x", "search_text", json!({"query": "needle"})));
+    let mut server = Launch::new(&root).busy("x");
     let older = request("x", "tools/list", json!({})).to_string();
     let older = older.replace("2026-07-28", "2025-11-25");
     only(&server.provoke(older + "\n")).error_without_id(-32022);
-    server.send(&cancelled(json!({"requestId": "x"})));
+    server.send(&cancel("x"));
     assert_eq!(server.close().len(), 0);
 }
 
 #[test]
 fn a_number_and_its_text_are_two_ids_in_flight() {
     let root = Root::new().haystack();
-    let mut server = Launch::new(&root).args(HAYSTACK).start();
-    server.send(&call(1, "search_text", json!({"query": "needle"})));
+    let mut server = Launch::new(&root).busy(1);
     server
         .exchange(&request("1", "tools/list", json!({})))
         .result();
-    server.send(&cancelled(json!({"requestId": "1"})));
+    server.send(&cancel("1"));
     server.provoke(probe("x") + "\n");
-    server.send(&cancelled(json!({"requestId": 1})));
+    server.send(&cancel(1));
     assert_eq!(server.close().len(), 0);
 }
 
@@ -123,7 +119,7 @@ fn cancelling_an_id_before_its_use_does_not_swallow_it() {
     let root = Root::new();
     let mut server = Server::new(&root);
     for id in [json!(1), json!("x")] {
-        server.send(&cancelled(json!({"requestId": id})));
+        server.send(&cancel(id.clone()));
         server
             .exchange(&call(id, "list_directory", json!({})))
             .result();
@@ -139,7 +135,7 @@ fn an_answered_id_cancelled_late_may_be_used_again() {
         server
             .exchange(&call("late", "list_directory", json!({})))
             .result();
-        server.send(&cancelled(json!({"requestId": "late"})));
+        server.send(&cancel("late"));
     }
     server.close();
 }

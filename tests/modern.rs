@@ -4,7 +4,7 @@
 use jsonschema::Draft;
 use serde_json::{Value, json};
 
-use crate::harness::{HAYSTACK, Launch, Root, Server, call, modern, request};
+use crate::harness::{HAYSTACK, Launch, Root, Server, call, cancel, modern, request};
 
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
@@ -372,7 +372,7 @@ fn a_cancelled_call_is_stopped_and_never_answered() {
         .start();
     for id in ["c1", "c2", "c3"] {
         server.send(&call(id, "search_text", json!({"query": "needle"})));
-        server.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}}));
+        server.send(&cancel(id));
     }
     // One worker only: this is answered because the calls before it were stopped.
     server

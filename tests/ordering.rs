@@ -3,16 +3,11 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{HAYSTACK, Launch, Root, Server, call, request};
+use crate::harness::{Answer, Launch, Message, Root, Server, call, cancel, request};
 
-fn text(answer: &crate::harness::Message) -> String {
-    let items = answer.result()["structuredContent"]["items"]
-        .as_array()
-        .unwrap();
-    items
-        .iter()
-        .map(|item| item["text"].as_str().unwrap())
-        .collect()
+/// What a reading call returned.
+fn text(answer: &Message) -> String {
+    Answer(answer.clone()).text()
 }
 
 #[test]
@@ -102,31 +97,32 @@ fn writes_to_one_file_land_in_the_order_they_were_sent() {
 #[test]
 fn read_only_calls_run_side_by_side() {
     let root = Root::new().haystack().file("a.txt", "x");
-    let mut server = Launch::new(&root)
-        .args(HAYSTACK)
-        .args(["--workers", "2"])
-        .start();
-    server.send(&call("long", "search_text", json!({"query": "needle"})));
+    let mut server = Launch::new(&root).args(["--workers", "2"]).busy("long");
     assert_eq!(
         text(&server.exchange(&call("short", "read_text_file", json!({"path": "a.txt"})))),
         "x"
     );
-    server.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "long"}}));
+    server.send(&cancel("long"));
     assert!(server.close().is_empty());
 }
 
-#[test]
-fn a_write_behind_a_cancelled_call_goes_on() {
-    let root = Root::new().haystack();
-    let mut server = Launch::new(&root).args(HAYSTACK).start();
-    server.send(&call("long", "search_text", json!({"query": "needle"})));
+/// A server with a write that waits until a long call has ended.
+fn behind_a_long_call(root: &Root) -> Server {
+    let mut server = Launch::new(root).busy("long");
     server.send(&call(
         "write",
         "write_text_file",
         json!({"path": "f.txt", "content": "x"}),
     ));
+    server
+}
+
+#[test]
+fn a_write_behind_a_cancelled_call_goes_on() {
+    let root = Root::new().haystack();
+    let mut server = behind_a_long_call(&root);
     server.send(&call("read", "read_text_file", json!({"path": "f.txt"})));
-    server.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "long"}}));
+    server.send(&cancel("long"));
     server.answer("write").result();
     assert_eq!(text(&server.answer("read")), "x");
     server.close();
@@ -135,16 +131,8 @@ fn a_write_behind_a_cancelled_call_goes_on() {
 #[test]
 fn a_cancelled_write_that_waits_is_never_done() {
     let root = Root::new().haystack();
-    let mut server = Launch::new(&root).args(HAYSTACK).start();
-    server.send(&call("long", "search_text", json!({"query": "needle"})));
-    server.send(&call(
-        "write",
-        "write_text_file",
-        json!({"path": "f.txt", "content": "x"}),
-    ));
-    for id in ["write", "long"] {
-        server.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}}));
-    }
+    let mut server = behind_a_long_call(&root);
+    server.send_all(&["write", "long"].map(cancel));
     server.alive();
     assert!(server.close().is_empty());
     assert_eq!(root.names(), ["hay"]);

@@ -2,9 +2,8 @@
 //! are made of.
 
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 
-use crate::harness::{Launch, Root, Server};
+use crate::harness::{Launch, Root, Server, sha256};
 
 pub(crate) fn tree() -> Root {
     Root::new()
@@ -13,14 +12,6 @@ pub(crate) fn tree() -> Root {
         .file("lib/deep/c.txt", "gamma")
         .file("src/.hidden", "dot")
         .dir("empty")
-}
-
-fn sha256(bytes: impl AsRef<[u8]>) -> String {
-    let digits: String = Sha256::digest(bytes)
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
-    format!("sha256:{digits}")
 }
 
 #[test]

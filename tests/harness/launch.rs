@@ -4,9 +4,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::Command;
 
+use serde_json::{Value, json};
+
 use super::checks::Checks;
 use super::process::{Process, binary, piped};
-use super::{Root, Server};
+use super::{HAYSTACK, Root, Server, call};
 
 /// How a server is started: `--root R --include '**'` unless changed.
 pub(crate) struct Launch {
@@ -32,6 +34,13 @@ impl Launch {
     pub(crate) fn under(mut program: Command, root: &Root) -> Self {
         program.arg(binary().get_program());
         Self::by(piped(program), root, root.path())
+    }
+
+    /// A server of this root, started by a shell that does this first.
+    pub(crate) fn after(script: &str, root: &Root) -> Self {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!(r#"{script} && exec "$0" "$@""#)]);
+        Self::under(shell, root)
     }
 
     fn by(mut command: Command, root: &Root, spelled: PathBuf) -> Self {
@@ -84,6 +93,14 @@ impl Launch {
         }
         self.command.args(&self.arguments);
         Process::spawn(self.command)
+    }
+
+    /// Starts it and sends, under this id, a call that goes on for many seconds.
+    /// The root needs a [`Root::haystack`].
+    pub(crate) fn busy(self, id: impl Into<Value>) -> Server {
+        let mut server = self.args(HAYSTACK).start();
+        server.send(&call(id, "search_text", json!({"query": "needle"})));
+        server
     }
 
     /// Starts it.

@@ -9,25 +9,30 @@ mod process;
 mod root;
 mod schema;
 mod server;
+mod trace;
+mod user;
 
 use std::time::Duration;
+
+use sha2::{Digest, Sha256};
 
 pub(crate) use answer::{Answer, Message};
 pub(crate) use launch::Launch;
 pub(crate) use process::{Exit, Process, run, run_from};
 pub(crate) use root::{HAYSTACK, MARKER, Root};
-pub(crate) use server::{Server, call, modern, request};
+pub(crate) use server::{Server, call, cancel, modern, request};
+pub(crate) use trace::traced;
+pub(crate) use user::{NOBODY, ordinary, superuser};
 
 /// How long a test waits for what must happen. Nothing is measured by it: a
 /// wait that reaches it fails the test.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Whether this process is the superuser, whom file modes do not bind; says so
-/// once for the test that it makes pointless.
-pub(crate) fn superuser(test: &str) -> bool {
-    let superuser = rustix::process::geteuid().is_root();
-    if superuser {
-        eprintln!("SKIPPED {test}: it needs an ordinary user");
-    }
-    superuser
+/// A content hash as the tools spell it.
+pub(crate) fn sha256(bytes: impl AsRef<[u8]>) -> String {
+    let digits: String = Sha256::digest(bytes)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    format!("sha256:{digits}")
 }

@@ -96,6 +96,21 @@ impl Process {
         Some(open.count())
     }
 
+    /// How often its threads have been put on a processor so far; none where
+    /// the system does not say.
+    pub(crate) fn wakings(&self) -> Option<u64> {
+        let mut wakings = 0;
+        for thread in std::fs::read_dir(format!("/proc/{}/task", self.pid)).ok()? {
+            let status = std::fs::read_to_string(thread.ok()?.path().join("status")).ok()?;
+            wakings += status
+                .lines()
+                .filter_map(|line| line.split_once("voluntary_ctxt_switches:"))
+                .filter_map(|(_, count)| count.trim().parse::<u64>().ok())
+                .sum::<u64>();
+        }
+        Some(wakings)
+    }
+
     /// Writes bytes as they are; a process that is gone fails the test.
     pub(crate) fn write(&mut self, bytes: &[u8]) {
         self.try_write(bytes).expect("the server reads its input");

@@ -39,6 +39,12 @@ pub(crate) fn call(id: impl Into<Value>, tool: &str, arguments: Value) -> Value 
     )
 }
 
+/// The notification that a request is no longer wanted.
+pub(crate) fn cancel(id: impl Into<Value>) -> Value {
+    let params = json!({"requestId": id.into()});
+    json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params})
+}
+
 /// A running server. Every line that is read is checked.
 pub(crate) struct Server {
     process: Process,
@@ -74,6 +80,11 @@ impl Server {
     /// How many descriptors it has open; none where the system does not say.
     pub(crate) fn descriptors(&self) -> Option<usize> {
         self.process.descriptors()
+    }
+
+    /// How often it has been woken; none where the system does not say.
+    pub(crate) fn wakings(&self) -> Option<u64> {
+        self.process.wakings()
     }
 
     /// Sends bytes as they are.
@@ -186,6 +197,23 @@ impl Server {
             .iter()
             .map(Answer::text)
             .collect()
+    }
+
+    /// Writes a file.
+    pub(crate) fn write(&mut self, path: impl AsRef<str>, content: impl AsRef<str>) -> Answer {
+        self.write_if(path, content, None)
+    }
+
+    /// Writes a file if its content has this hash, or none at all.
+    pub(crate) fn write_if<'a>(
+        &mut self,
+        path: impl AsRef<str>,
+        content: impl AsRef<str>,
+        hash: impl Into<Option<&'a str>>,
+    ) -> Answer {
+        let (path, content, hash) = (path.as_ref(), content.as_ref(), hash.into());
+        let arguments = json!({"path": path, "content": content, "if_hash": hash});
+        self.call("write_text_file", arguments)
     }
 
     /// What `tools/list` declares.
