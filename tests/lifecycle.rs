@@ -9,24 +9,23 @@ use std::thread;
 use rustix::process::Signal;
 use serde_json::json;
 
-use crate::harness::{HAYSTACK, Launch, PATIENCE, Root, Server, call, request};
+use crate::harness::{Launch, PATIENCE, Root, Server, call, request};
 
 /// A server in the middle of a call that would go on for many seconds.
 fn busy(root: &Root) -> Server {
-    let mut server = Launch::new(root).args(HAYSTACK).start();
-    server.send(&call("long", "search_text", json!({"query": "needle"})));
+    let mut server = Launch::new(root).busy("long");
     server.alive();
     server
 }
 
 #[test]
-fn p18_the_end_of_input_at_once_exits_0() {
+fn the_end_of_input_at_once_exits_0() {
     let root = Root::new();
     assert!(Server::new(&root).close().is_empty());
 }
 
 #[test]
-fn p18_the_end_of_input_after_a_call_exits_0() {
+fn the_end_of_input_after_a_call_exits_0() {
     let root = Root::new().file("a.txt", "x");
     let mut server = Server::new(&root);
     assert_eq!(server.read("a.txt"), "x");
@@ -34,14 +33,14 @@ fn p18_the_end_of_input_after_a_call_exits_0() {
 }
 
 #[test]
-fn p18_the_end_of_input_during_a_long_call_exits_0_without_its_answer() {
+fn the_end_of_input_during_a_long_call_exits_0_without_its_answer() {
     let root = Root::new().haystack();
     let messages = busy(&root).close();
     assert!(messages.is_empty(), "{messages:?}");
 }
 
 #[test]
-fn p18_a_null_stdin_exits_0() {
+fn a_null_stdin_exits_0() {
     let root = Root::new();
     let exit = Launch::new(&root)
         .with(|command| command.stdin(Stdio::null()))
@@ -90,14 +89,14 @@ macro_rules! signals {
 }
 
 signals! {
-    p20_sigterm_when_idle_exits_0: TERM, false;
-    p20_sigterm_when_busy_exits_0: TERM, true;
-    p20_sigint_when_idle_exits_0: INT, false;
-    p20_sigint_when_busy_exits_0: INT, true;
+    sigterm_when_idle_exits_0: TERM, false;
+    sigterm_when_busy_exits_0: TERM, true;
+    sigint_when_idle_exits_0: INT, false;
+    sigint_when_busy_exits_0: INT, true;
 }
 
 #[test]
-fn p20_sigterm_right_after_the_start_leaves_no_trace() {
+fn sigterm_right_after_the_start_leaves_no_trace() {
     let root = Root::new();
     for _ in 0..5 {
         let mut process = Launch::new(&root).spawn();
@@ -106,6 +105,33 @@ fn p20_sigterm_right_after_the_start_leaves_no_trace() {
         assert!(matches!(exit.code, Some(0) | None), "{exit:?}");
         assert_eq!((exit.stdout.len(), exit.stderr.as_str()), (0, ""));
     }
+}
+
+/// Rather than by a sleep, time passes while another server runs a call that
+/// is stopped after a second.
+#[test]
+fn a_quiet_input_is_not_its_end_and_costs_nothing() {
+    let root = Root::new().haystack().file("a.txt", "x");
+    let mut server = Server::new(&root);
+    assert_eq!(server.read("a.txt"), "x");
+    let Some(mut before) = server.wakings() else {
+        eprintln!("SKIPPED: this system does not say how often a process was woken");
+        return;
+    };
+    let limits = ["--call-timeout", "1s", "--max-scan-bytes", "1024GiB"];
+    let mut clock = Launch::new(&root).args(limits).start();
+    // It may be busy for a moment after an answer, and never again.
+    let is_idle = (0..10).any(|_| {
+        clock
+            .call("search_text", json!({"query": "needle"}))
+            .refused_naming(&["--call-timeout"]);
+        let after = server.wakings();
+        std::mem::replace(&mut before, after.unwrap_or_default()) == before
+    });
+    assert!(is_idle, "something goes on without a request");
+    assert_eq!(server.read("a.txt"), "x");
+    clock.close();
+    server.close();
 }
 
 #[test]
@@ -143,10 +169,7 @@ fn a_closed_stderr_does_not_matter() {
 fn too_few_descriptors_show_at_the_start_or_not_at_all() {
     let root = Root::new();
     for descriptors in 4..12 {
-        let mut shell = Command::new("sh");
-        shell.args(["-c", r#"ulimit -n "$0" && exec "$@""#]);
-        shell.arg(descriptors.to_string());
-        let mut process = Launch::under(shell, &root).spawn();
+        let mut process = Launch::after(&format!("ulimit -n {descriptors}"), &root).spawn();
         // It may be gone before it has read this.
         let _ = process.try_write(format!("{}\n", request(1, "tools/list", json!({}))).as_bytes());
         drop(process.take_stdin());

@@ -1,9 +1,11 @@
 //! Progress of a call whose client asked for it. Source: the wire document,
 //! "Modern".
 
+use std::fs;
+
 use serde_json::json;
 
-use crate::harness::{Launch, Root, Server, call};
+use crate::harness::{HAYSTACK, Launch, Root, Server, call, cancel};
 
 #[test]
 fn progress_carries_the_token_and_rises() {
@@ -54,5 +56,45 @@ fn a_token_longer_than_256_bytes_is_ignored() {
     message["params"]["_meta"]["progressToken"] = json!("t".repeat(255));
     server.send(&message);
     assert_eq!(server.receive().json["id"], "p");
+    server.close();
+}
+
+#[test]
+fn only_entries_that_are_shown_count() {
+    const HIDDEN: usize = 6_000;
+    let root = Root::new().haystack();
+    for number in 0..HIDDEN {
+        root.write(&format!("hay/hidden-{number}"), "");
+    }
+    let shown = 1 + fs::read_dir(root.at("hay")).unwrap().count() - HIDDEN;
+    let mut server = Launch::new(&root)
+        .exclude(&["hay/hidden-*"])
+        .args(HAYSTACK)
+        .start();
+    let mut message = call("p", "search_text", json!({"query": "needle"}));
+    message["params"]["_meta"]["progressToken"] = json!("p");
+    server.send(&message);
+    // The whole directory is listed before anything in it is read.
+    loop {
+        let progress = server.receive();
+        let params = &progress.json["params"];
+        let numbers: Vec<u64> = params["message"]
+            .as_str()
+            .unwrap()
+            .split(' ')
+            .filter_map(|word| word.parse().ok())
+            .collect();
+        let [entries, bytes] = numbers.as_slice() else {
+            panic!("not two numbers: {}", progress.line)
+        };
+        assert_eq!(params["progress"], entries + bytes, "{}", progress.line);
+        assert!(*entries <= shown as u64, "{}", progress.line);
+        if *bytes > 0 {
+            assert_eq!(*entries, shown as u64, "{}", progress.line);
+            break;
+        }
+    }
+    server.send(&cancel("p"));
+    server.alive();
     server.close();
 }
