@@ -179,7 +179,7 @@ fn issued(server: &mut Server) -> Vec<(&'static str, Value, String)> {
 }
 
 #[test]
-fn r12_a_cursor_of_another_tool_is_refused() {
+fn a_cursor_of_another_tool_is_refused() {
     let root = tree();
     let mut server = Server::new(&root);
     let issued = issued(&mut server);
@@ -197,7 +197,7 @@ fn r12_a_cursor_of_another_tool_is_refused() {
 }
 
 #[test]
-fn r12_a_cursor_of_other_arguments_is_refused() {
+fn a_cursor_of_other_arguments_is_refused() {
     let root = tree();
     let mut server = Server::new(&root);
     let other = [
@@ -213,7 +213,7 @@ fn r12_a_cursor_of_other_arguments_is_refused() {
 }
 
 #[test]
-fn r12_a_cursor_of_another_process_is_refused() {
+fn a_cursor_of_another_process_is_refused() {
     let root = tree();
     let mut server = Server::new(&root);
     let issued = issued(&mut server);
@@ -226,7 +226,7 @@ fn r12_a_cursor_of_another_process_is_refused() {
 }
 
 #[test]
-fn r12_a_cursor_with_any_character_changed_is_refused() {
+fn a_cursor_with_any_character_changed_is_refused() {
     let root = tree();
     let mut server = Server::new(&root);
     let (tool, arguments, cursor) = issued(&mut server).swap_remove(3);
@@ -241,7 +241,7 @@ fn r12_a_cursor_with_any_character_changed_is_refused() {
 }
 
 #[test]
-fn r12_another_spelling_of_the_same_bytes_is_refused() {
+fn another_spelling_of_the_same_bytes_is_refused() {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     let root = tree();
     let mut server = Server::new(&root);

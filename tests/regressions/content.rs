@@ -1,4 +1,4 @@
-//! Cases about reading, writing and paging: R.
+//! What was lost, torn or spoiled in reading, writing and paging.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::harness::{Root, Server};
 
 #[test]
-fn r01_characters_on_every_chunk_edge() {
+fn characters_on_every_chunk_edge() {
     let root = Root::new();
     let mut server = Server::new(&root);
     for missing in 0..8 {
@@ -33,7 +33,7 @@ fn r01_characters_on_every_chunk_edge() {
 }
 
 #[test]
-fn r05_a_byte_order_mark_is_kept_and_does_not_hide_a_match() {
+fn a_byte_order_mark_is_kept_and_does_not_hide_a_match() {
     let root = Root::new()
         .file("b.txt", "\u{feff}x")
         .file("utf16.txt", b"\xff\xfex\0\n\0");
@@ -57,7 +57,7 @@ fn r05_a_byte_order_mark_is_kept_and_does_not_hide_a_match() {
 }
 
 #[test]
-fn r06_other_encodings_are_refused_and_skipped_by_line() {
+fn other_encodings_are_refused_and_skipped_by_line() {
     let root = Root::new().file(
         "g.txt",
         b"\xc4\xe3\xba\xc3 needle\nplain needle\n\xca\xc0\xbd\xe7\n",
@@ -75,7 +75,7 @@ fn r06_other_encodings_are_refused_and_skipped_by_line() {
 }
 
 #[test]
-fn r10_answers_and_disk_agree_after_changes_from_outside() {
+fn answers_and_disk_agree_after_changes_from_outside() {
     let root = Root::new();
     let mut server = Server::new(&root);
     server
@@ -105,7 +105,7 @@ fn r10_answers_and_disk_agree_after_changes_from_outside() {
 }
 
 #[test]
-fn r16_a_large_tree_is_listed_in_full_by_bounded_answers() {
+fn a_large_tree_is_listed_in_full_by_bounded_answers() {
     let root = Root::new();
     for number in 0..5000 {
         root.write(
@@ -130,7 +130,7 @@ fn r16_a_large_tree_is_listed_in_full_by_bounded_answers() {
 }
 
 #[test]
-fn r18_control_characters_and_nuls_are_exact_both_ways() {
+fn control_characters_and_nuls_are_exact_both_ways() {
     let all: String = ('\0'..='\u{1f}')
         .chain(['\u{7f}'])
         .cycle()

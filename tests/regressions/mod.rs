@@ -1,6 +1,6 @@
-//! Cases from the field, each under its id, as far as toolset core can meet
-//! them and no other module holds them. Each is the whole kind, not the one
-//! input that someone once stumbled over.
+//! What users of such servers stumbled over, as far as toolset core can meet it
+//! and no other module holds it. Each is the whole kind, not the one input that
+//! someone once came to grief with, and named after what has to hold.
 
 mod changing;
 mod content;

@@ -1,11 +1,11 @@
-//! Cases about paths and the wire: C, N and P.
+//! What went wrong with the spelling of a path, and on the wire.
 
 use serde_json::{Value, json};
 
-use crate::harness::{HAYSTACK, Launch, Root, Server, call, request};
+use crate::harness::{HAYSTACK, Launch, Root, Server, call, cancel, request};
 
 #[test]
-fn c05_a_trailing_slash_on_a_file_means_the_file_in_every_tool() {
+fn a_trailing_slash_on_a_file_means_the_file_in_every_tool() {
     let root = Root::new().file("f.txt", "text").file("dir/g.txt", "text");
     let mut server = Server::new(&root);
     for path in ["f.txt/", "f.txt//", "dir//g.txt", "dir/g.txt/"] {
@@ -35,7 +35,7 @@ fn c05_a_trailing_slash_on_a_file_means_the_file_in_every_tool() {
 }
 
 #[test]
-fn n05_an_absolute_path_of_a_served_file_is_refused_and_not_echoed() {
+fn an_absolute_path_of_a_served_file_is_refused_and_not_echoed() {
     let root = Root::new().file("a.txt", "text");
     let mut server = Server::new(&root);
     let absolute = root.at("a.txt");
@@ -53,7 +53,7 @@ fn n05_an_absolute_path_of_a_served_file_is_refused_and_not_echoed() {
 }
 
 #[test]
-fn n10_missing_not_a_file_not_a_directory_and_not_served_are_told_apart() {
+fn missing_not_a_file_not_a_directory_and_not_served_are_told_apart() {
     let root = Root::new().file("dir/a.txt", "x");
     let mut server = Launch::new(&root).exclude(&["hidden"]).start();
     let texts = [
@@ -70,7 +70,61 @@ fn n10_missing_not_a_file_not_a_directory_and_not_served_are_told_apart() {
 }
 
 #[test]
-fn p02_a_garbled_line_does_not_end_the_session() {
+fn names_that_only_contain_a_notorious_one_are_served() {
+    let names = [
+        "my_hosts_notes.md",
+        "environment.envelope.md",
+        "passwd-howto",
+        "shadow.txt",
+        "a.exercise",
+        ".environment",
+    ];
+    let root = names
+        .iter()
+        .fold(Root::new(), |root, name| root.file(name, "text"));
+    let mut server = Server::new(&root);
+    for name in names {
+        assert_eq!(server.read(name), "text", "{name}");
+    }
+    assert_eq!(
+        server
+            .all_paths("search_text", json!({"query": "text"}))
+            .len(),
+        names.len()
+    );
+    server.close();
+}
+
+#[test]
+fn a_number_where_a_string_is_asked_for_is_refused_by_name() {
+    let root = Root::new().file("1", "one");
+    let mut server = Server::new(&root);
+    for (tool, arguments, name) in [
+        ("read_text_file", json!({"path": 1}), "path"),
+        ("list_directory", json!({"path": 1}), "path"),
+        ("search_files", json!({"query": 1}), "query"),
+        ("search_text", json!({"path": "1", "query": 1}), "query"),
+        (
+            "write_text_file",
+            json!({"path": 2, "content": "x"}),
+            "path",
+        ),
+        (
+            "write_text_file",
+            json!({"path": "2", "content": 123}),
+            "content",
+        ),
+    ] {
+        server
+            .call(tool, arguments)
+            .refused(&format!("{name} must be a string"));
+    }
+    server.close();
+    assert_eq!(root.names(), ["1"]);
+}
+
+#[test]
+fn a_garbled_line_does_not_end_the_session() {
     let root = Root::new();
     let mut server = Server::new(&root);
     let lines: [&[u8]; 4] = [
@@ -88,7 +142,7 @@ fn p02_a_garbled_line_does_not_end_the_session() {
 }
 
 #[test]
-fn p11_the_text_block_is_the_structured_answer_in_every_tool() {
+fn the_text_block_is_the_structured_answer_in_every_tool() {
     // The harness compares the two on every call; here every tool is called.
     let root = Root::new().file("a.txt", "quote \" back \\ slash \u{2028} tab\t\n");
     let mut server = Server::new(&root);
@@ -114,7 +168,7 @@ fn p11_the_text_block_is_the_structured_answer_in_every_tool() {
 }
 
 #[test]
-fn p13_unicode_line_separators() {
+fn unicode_line_separators() {
     let text = "a\u{2028}b\u{2029}c\u{85}d\u{b}e\u{c}f\n";
     let root = Root::new().file("u.txt", text);
     let mut server = Server::new(&root);
@@ -132,7 +186,7 @@ fn p13_unicode_line_separators() {
 }
 
 #[test]
-fn p23_ten_calls_at_once_with_two_cancelled() {
+fn ten_calls_at_once_with_two_cancelled() {
     let root = (0..8).fold(Root::new().haystack(), |root, number| {
         root.file(format!("{number}"), format!("content {number}"))
     });
@@ -152,9 +206,7 @@ fn p23_ten_calls_at_once_with_two_cancelled() {
         })
         .collect();
     server.send_all(&reads);
-    for id in ["c0", "c1", "unknown"] {
-        server.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}}));
-    }
+    server.send_all(&["c0", "c1", "unknown"].map(cancel));
     for number in 0..8 {
         let answer = server.answer(number);
         assert_eq!(
@@ -167,7 +219,7 @@ fn p23_ten_calls_at_once_with_two_cancelled() {
 }
 
 #[test]
-fn p26_optional_fields_filled_in_by_a_model() {
+fn optional_fields_filled_in_by_a_model() {
     let root = Root::new().file("a.txt", "needle");
     let mut server = Server::new(&root);
     for (tool, mut arguments) in [
@@ -218,7 +270,7 @@ fn p26_optional_fields_filled_in_by_a_model() {
 }
 
 #[test]
-fn p29_failures_of_a_tool_are_results_and_unknown_names_are_errors() {
+fn failures_of_a_tool_are_results_and_unknown_names_are_errors() {
     let root = Root::new();
     let mut server = Server::new(&root);
     server
@@ -232,7 +284,7 @@ fn p29_failures_of_a_tool_are_results_and_unknown_names_are_errors() {
 }
 
 #[test]
-fn p31_fuzzed_messages_leave_the_server_alive() {
+fn fuzzed_messages_leave_the_server_alive() {
     let root = Root::new();
     let mut server = Server::new(&root);
     let good = request("p31", "server/discover", json!({})).to_string();
@@ -251,7 +303,7 @@ fn p31_fuzzed_messages_leave_the_server_alive() {
 }
 
 #[test]
-fn p34_ten_good_calls_leave_stderr_empty() {
+fn ten_good_calls_leave_stderr_empty() {
     let root = Root::new().file("a.txt", "x");
     let mut server = Server::new(&root);
     for round in 0..10 {

@@ -1,4 +1,4 @@
-//! Cases about searching and walking: S.
+//! What searches and walks missed, or never came back from.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::harness::{Root, Server};
 
 #[test]
-fn s04_binary_files_bury_no_match() {
+fn binary_files_bury_no_match() {
     let mut root = Root::new().file("a.txt", "needle");
     for number in 0..300_u32 {
         let noise: Vec<u8> = (0..2000_u32)
@@ -23,7 +23,7 @@ fn s04_binary_files_bury_no_match() {
 }
 
 #[test]
-fn s06_a_match_is_found_from_every_path_above_it() {
+fn a_match_is_found_from_every_path_above_it() {
     let root = Root::new()
         .file("a/b/c/d.txt", "x\nneedle")
         .file("one.txt", "needle");
@@ -49,7 +49,7 @@ fn s06_a_match_is_found_from_every_path_above_it() {
 }
 
 #[test]
-fn s08_only_a_line_feed_ends_a_line() {
+fn only_a_line_feed_ends_a_line() {
     let root = Root::new();
     let mut server = Server::new(&root);
     for separator in [
@@ -67,7 +67,7 @@ fn s08_only_a_line_feed_ends_a_line() {
 }
 
 #[test]
-fn s09_cycles_of_links_are_not_walked() {
+fn cycles_of_links_are_not_walked() {
     let root = Root::new()
         .file("a/t.txt", "needle")
         .link("loop", ".")
@@ -91,7 +91,7 @@ fn s09_cycles_of_links_are_not_walked() {
 }
 
 #[test]
-fn s10_deep_and_wide_trees_are_found_in_full() {
+fn deep_and_wide_trees_are_found_in_full() {
     let mut root = Root::new();
     let mut directory = String::new();
     for level in 0..40 {
@@ -129,7 +129,7 @@ fn s10_deep_and_wide_trees_are_found_in_full() {
 }
 
 #[test]
-fn s11_a_tree_that_changes_during_the_walk_gives_valid_answers() {
+fn a_tree_that_changes_during_the_walk_gives_valid_answers() {
     use std::sync::atomic::{AtomicBool, Ordering};
     let mut root = Root::new();
     for number in 0..50 {
@@ -169,7 +169,7 @@ fn s11_a_tree_that_changes_during_the_walk_gives_valid_answers() {
 }
 
 #[test]
-fn s12_a_line_of_any_length_does_not_end_the_scan() {
+fn a_line_of_any_length_does_not_end_the_scan() {
     let root = Root::new();
     let mut server = Server::new(&root);
     for length in [65_535, 65_536, 70_000, 3_000_000] {
@@ -185,7 +185,7 @@ fn s12_a_line_of_any_length_does_not_end_the_scan() {
 }
 
 #[test]
-fn s13_queries_are_literal() {
+fn queries_are_literal() {
     let lines = ["a.b*c", "axbbc", "[x]", "C:\\d", "(a|b)", "^$", "a+"];
     let root = Root::new().file("a.txt", lines.join("\n"));
     let mut server = Server::new(&root);
