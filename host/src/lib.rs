@@ -13,11 +13,13 @@
 
 mod confine;
 mod engine;
+mod layer;
 mod lockdown;
 mod root;
 mod sandbox;
 mod serve;
 mod server;
+mod shortage;
 
 pub mod diagnostics;
 pub mod hostile;
@@ -28,6 +30,7 @@ pub use preopen_contract::{limits, path, policy};
 pub use root::{ContentHash, MIN_CURSOR_KEY_BYTES, Options, Root, RootError, WriteMode};
 pub use sandbox::SandboxError;
 pub use server::{Server, ServerError};
+pub use shortage::Shortage;
 
 /// The portable component: the file that `preopen-mcp guest` writes.
 #[must_use]

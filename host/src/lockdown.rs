@@ -97,7 +97,7 @@ pub(crate) fn enter(
     // The thread count is in /proc; without it there is nothing to compare.
     let threads = std::fs::read_dir("/proc/self/task").map_or(1, Iterator::count);
     let files = threads == 1 && confine_files(root, writable).unwrap_or(false);
-    let calls = confine_calls().is_ok();
+    let calls = confine_calls(Threads::All).is_ok();
     match (required, files, calls) {
         (true, _, _) if threads != 1 => Err(LockdownError::Threads),
         (true, false, _) => Err(LockdownError::Landlock),
@@ -122,7 +122,10 @@ fn rights(writable: bool) -> BitFlags<AccessFs> {
 }
 
 /// Whether everything that can happen to a file is confined.
-fn confine_files(root: BorrowedFd<'_>, writable: bool) -> Result<bool, landlock::RulesetError> {
+pub(crate) fn confine_files(
+    root: BorrowedFd<'_>,
+    writable: bool,
+) -> Result<bool, landlock::RulesetError> {
     let full = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
         .handle_access(AccessFs::from_all(FILES))
@@ -138,8 +141,18 @@ fn confine_files(root: BorrowedFd<'_>, writable: bool) -> Result<bool, landlock:
     Ok(full && status.ruleset != RulesetStatus::NotEnforced)
 }
 
-/// Installs the two filters, on every thread there is.
-fn confine_calls() -> Result<(), seccompiler::Error> {
+/// Whom a filter binds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Threads {
+    /// Every thread there is.
+    All,
+    /// The caller, and what it starts.
+    #[cfg(test)]
+    This,
+}
+
+/// Installs the two filters.
+pub(crate) fn confine_calls(threads: Threads) -> Result<(), seccompiler::Error> {
     let arch: TargetArch = std::env::consts::ARCH.try_into()?;
     for (action, rules) in [
         (
@@ -158,7 +171,11 @@ fn confine_calls() -> Result<(), seccompiler::Error> {
             arch,
         )?;
         let program: BpfProgram = filter.try_into()?;
-        seccompiler::apply_filter_all_threads(&program)?;
+        match threads {
+            Threads::All => seccompiler::apply_filter_all_threads(&program)?,
+            #[cfg(test)]
+            Threads::This => seccompiler::apply_filter(&program)?,
+        }
     }
     Ok(())
 }
@@ -181,6 +198,16 @@ fn forbidden() -> Result<Vec<(i64, Vec<SeccompRule>)>, seccompiler::BackendError
     for call in [libc::SYS_mmap, libc::SYS_mprotect, libc::SYS_pkey_mprotect] {
         calls.push((call, vec![flag(2, libc::PROT_EXEC, libc::PROT_EXEC)?]));
     }
+    // Typing into the terminal the server was started from.
+    let typing = [libc::TIOCSTI, libc::TIOCLINUX].map(|request| {
+        let condition =
+            SeccompCondition::new(1, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, request)?;
+        SeccompRule::new(vec![condition])
+    });
+    calls.push((
+        libc::SYS_ioctl,
+        typing.into_iter().collect::<Result<_, _>>()?,
+    ));
     // New processes: what is cloned must be a thread.
     calls.push((libc::SYS_clone, vec![flag(0, libc::CLONE_THREAD, 0)?]));
     Ok(calls)
@@ -210,6 +237,34 @@ const NEVER: &[i64] = &[
     libc::SYS_pidfd_open,
     libc::SYS_pidfd_getfd,
     libc::SYS_kcmp,
+    libc::SYS_kill,
+    libc::SYS_tkill,
+    libc::SYS_rt_sigqueueinfo,
+    libc::SYS_rt_tgsigqueueinfo,
+    libc::SYS_pidfd_send_signal,
+    // what Landlock does not know of files named by a path
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_chmod,
+    libc::SYS_fchmodat,
+    libc::SYS_fchmodat2,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_chown,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_lchown,
+    libc::SYS_fchownat,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_utime,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_utimes,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_futimesat,
+    libc::SYS_utimensat,
+    libc::SYS_setxattr,
+    libc::SYS_lsetxattr,
+    libc::SYS_fsetxattr,
+    libc::SYS_removexattr,
+    libc::SYS_lremovexattr,
+    libc::SYS_fremovexattr,
     // ways around the filter, and into the kernel
     libc::SYS_io_uring_setup,
     libc::SYS_io_uring_enter,
@@ -222,6 +277,11 @@ const NEVER: &[i64] = &[
     libc::SYS_setns,
     libc::SYS_mount,
     libc::SYS_umount2,
+    libc::SYS_open_tree,
+    libc::SYS_move_mount,
+    libc::SYS_fsopen,
+    libc::SYS_fspick,
+    libc::SYS_mount_setattr,
     libc::SYS_pivot_root,
     libc::SYS_chroot,
     libc::SYS_open_by_handle_at,

@@ -116,6 +116,8 @@ impl Policy {
         };
         if has_reserved(path) || self.exclude.iter().any(hidden) {
             Verdict::Excluded
+        } else if leads_out(path) {
+            Verdict::NotIncluded
         } else if self
             .include
             .iter()
@@ -136,6 +138,9 @@ impl Policy {
         }
         if let Some(pattern) = self.exclude.iter().find(|pattern| pattern.hides(path)) {
             return (Verdict::Excluded, Some(Rule::Exclude(pattern.text())));
+        }
+        if leads_out(path) {
+            return (Verdict::NotIncluded, None);
         }
         match self.include.iter().find(|pattern| pattern.matches(path)) {
             Some(pattern) => (Verdict::Served, Some(Rule::Include(pattern.text()))),
@@ -173,6 +178,14 @@ fn has_reserved(path: &str) -> bool {
     // Most paths are shorter than a reserved name alone.
     path.len() >= RESERVED_PREFIX.len() + RESERVED_DIGITS + RESERVED_SUFFIX.len()
         && path.split('/').any(is_reserved)
+}
+
+/// Whether `path` begins at another root or goes up anywhere. Canonical paths
+/// never do; should one that is not get this far, no rule serves it.
+fn leads_out(path: &str) -> bool {
+    let bytes = path.as_bytes();
+    bytes.first() == Some(&b'/')
+        || bytes.windows(2).any(|pair| pair == b"..") && path.split('/').any(|name| name == "..")
 }
 
 /// Whether `name` is one of this product's temporaries:

@@ -21,6 +21,7 @@ use super::directory::is_temporary;
 use super::errno::{fail, refuse};
 use super::open::Lock;
 use super::{Confine, View, resolve};
+use crate::layer::Layer;
 
 /// The most that one read hands over, in bytes.
 const READ_MAX: usize = 1 << 20;
@@ -82,7 +83,7 @@ impl Node {
     fn holds(&self, right: DescriptorFlags) -> Result<BorrowedFd<'_>, ErrorCode> {
         if self.is_directory {
             Err(ErrorCode::IsDirectory)
-        } else if self.rights.contains(right) {
+        } else if self.rights.contains(right) || !Layer::Capability.holds() {
             Ok(self.file.as_fd())
         } else {
             Err(ErrorCode::BadDescriptor)
@@ -92,7 +93,8 @@ impl Node {
     /// The directory for an operation that changes an entry of it.
     pub(super) fn mutable(&self) -> Result<BorrowedFd<'_>, ErrorCode> {
         let directory = self.directory()?;
-        if self.rights.contains(DescriptorFlags::MUTATE_DIRECTORY) {
+        let may = self.rights.contains(DescriptorFlags::MUTATE_DIRECTORY);
+        if may || !Layer::Capability.holds() {
             Ok(directory)
         } else {
             Err(ErrorCode::ReadOnly)
@@ -112,7 +114,7 @@ impl Confine {
             joined.push('/');
         }
         joined.push_str(below);
-        if path::is_canonical(&joined) {
+        if path::is_canonical(&joined) || !Layer::Capability.holds() {
             Ok(joined)
         } else {
             self.keep(joined);
@@ -248,7 +250,7 @@ impl View<'_> {
         let served = match kind(&found) {
             FileType::RegularFile => file.is_ok(),
             FileType::Directory => directory.is_ok(),
-            _ => false,
+            _ => !Layer::Policy.holds(),
         };
         if served {
             Ok(found)

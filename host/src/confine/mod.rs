@@ -10,6 +10,7 @@ mod host;
 mod open;
 mod resolve;
 mod unused;
+mod walk;
 
 #[cfg(test)]
 mod tests;

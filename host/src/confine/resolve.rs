@@ -1,11 +1,16 @@
-//! The kernel resolves every path, in one step, below a directory that is
-//! open already: no check here is about a name that might mean something else
-//! a moment later. It knows nothing of the policy.
+//! Every path is resolved below a directory that is open already, by the
+//! kernel in one step, or where the kernel has no call for that, in steps that
+//! follow no link: no check here is about a name that might mean something
+//! else a moment later. It knows nothing of the policy.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::OnceLock;
 
 use rustix::fs::{AtFlags, Mode, OFlags, ResolveFlags, Statx, StatxFlags, openat2, statx};
 use rustix::io::Errno;
+
+use super::walk;
+use crate::layer::Layer;
 
 /// How often an open is tried again that a concurrent rename interrupted:
 /// openat2(2) asks for that after EAGAIN.
@@ -18,21 +23,62 @@ pub(super) fn open(
     flags: OFlags,
     mode: Mode,
 ) -> Result<OwnedFd, Errno> {
-    let mut flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let directory = directory.as_fd();
+    let mut flags = flags | OFlags::CLOEXEC;
+    if Layer::Policy.holds() {
+        flags |= OFlags::NOFOLLOW;
+    }
     // Nothing is opened that could block; openat2(2) refuses flags that mean
     // nothing together with O_PATH.
     if !flags.contains(OFlags::PATH) {
         flags |= OFlags::NONBLOCK | OFlags::NOCTTY;
     }
-    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    if !kernel_resolves(directory) {
+        return walk::open(directory, path, flags, mode);
+    }
+    let file = in_one_step(directory, path, flags, mode)?;
+    #[cfg(debug_assertions)]
+    walk::assert_agrees(directory, path, &file);
+    Ok(file)
+}
+
+/// Lets the kernel resolve the whole path.
+pub(super) fn in_one_step(
+    directory: BorrowedFd<'_>,
+    path: &str,
+    flags: OFlags,
+    mode: Mode,
+) -> Result<OwnedFd, Errno> {
+    let mut resolve = ResolveFlags::empty();
+    if Layer::Capability.holds() {
+        resolve |= ResolveFlags::BENEATH;
+    }
+    if Layer::Policy.holds() {
+        resolve |= ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    }
     let mut result = Err(Errno::AGAIN);
     for _ in 0..TRIES {
-        result = openat2(directory.as_fd(), path, flags, mode, resolve);
+        result = openat2(directory, path, flags, mode, resolve);
         if !matches!(result, Err(Errno::AGAIN | Errno::INTR)) {
             break;
         }
     }
     result
+}
+
+/// Whether the kernel has openat2 (Linux 5.6), and what is between it and this
+/// process, such as the filter of a container, knows it too. Asked once.
+fn kernel_resolves(directory: BorrowedFd<'_>) -> bool {
+    static ANSWER: OnceLock<bool> = OnceLock::new();
+    #[cfg(test)]
+    if walk::is_forced() {
+        return false;
+    }
+    *ANSWER.get_or_init(|| {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let asked = openat2(directory, ".", flags, Mode::empty(), ResolveFlags::BENEATH);
+        !matches!(asked, Err(Errno::NOSYS | Errno::PERM))
+    })
 }
 
 /// The directory that holds the last name of a path, and that name.
@@ -73,6 +119,14 @@ impl<'a> Place<'a> {
 
     /// What stands under the name, if anything; a link is a link.
     pub(super) fn stat(&self) -> Result<Statx, Errno> {
+        if !Layer::Policy.holds() {
+            return stat(open(
+                self.directory(),
+                self.name,
+                OFlags::PATH,
+                Mode::empty(),
+            )?);
+        }
         statx(
             self.directory(),
             self.name,

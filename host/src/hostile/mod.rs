@@ -9,7 +9,8 @@ use std::fmt;
 
 use wasmtime::component::InstancePre;
 
-pub use expected::{EXPECTED, Ends, Expected, Layer};
+pub use crate::layer::Layer;
+pub use expected::{EXPECTED, Ends, Expected};
 pub use world::{MARKER, World};
 
 use self::bindings::exports::preopen::hostile::attempts::Outcome;

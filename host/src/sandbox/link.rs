@@ -12,6 +12,7 @@ use wasmtime_wasi::p2::bindings::{cli, clocks, random, sync};
 use wasmtime_wasi::random::WasiRandom;
 
 use super::State;
+use super::streams::{Lend, Streams};
 use super::waiting::Watch;
 use crate::confine;
 
@@ -38,12 +39,17 @@ fn import(l: &mut Linker<State>, interface: &str) -> wasmtime::Result<()> {
     fn handles(state: &mut State) -> &mut ResourceTable {
         &mut state.table
     }
+    fn streams(state: &mut State) -> Streams<'_> {
+        Streams {
+            table: &mut state.table,
+        }
+    }
     match interface {
         "wasi:filesystem/preopens" => confine::link_preopens(l, State::files),
         "wasi:filesystem/types" => confine::link_types(l, State::files),
         "wasi:io/error" => sync::io::error::add_to_linker::<_, Handles>(l, handles),
-        "wasi:io/poll" => sync::io::poll::add_to_linker::<_, Handles>(l, handles),
-        "wasi:io/streams" => sync::io::streams::add_to_linker::<_, Handles>(l, handles),
+        "wasi:io/poll" => sync::io::poll::add_to_linker::<_, Lend>(l, streams),
+        "wasi:io/streams" => sync::io::streams::add_to_linker::<_, Lend>(l, streams),
         "wasi:clocks/wall-clock" => {
             clocks::wall_clock::add_to_linker::<_, WasiClocks>(l, State::clocks)
         }
@@ -63,9 +69,9 @@ fn import(l: &mut Linker<State>, interface: &str) -> wasmtime::Result<()> {
         }
         "wasi:cli/environment" => cli::environment::add_to_linker::<_, WasiCli>(l, State::cli),
         "wasi:cli/exit" => cli::exit::add_to_linker::<_, WasiCli>(l, State::cli),
-        "wasi:cli/stdin" => cli::stdin::add_to_linker::<_, WasiCli>(l, State::cli),
-        "wasi:cli/stdout" => cli::stdout::add_to_linker::<_, WasiCli>(l, State::cli),
-        "wasi:cli/stderr" => cli::stderr::add_to_linker::<_, WasiCli>(l, State::cli),
+        "wasi:cli/stdin" => cli::stdin::add_to_linker::<_, Lend>(l, streams),
+        "wasi:cli/stdout" => cli::stdout::add_to_linker::<_, Lend>(l, streams),
+        "wasi:cli/stderr" => cli::stderr::add_to_linker::<_, Lend>(l, streams),
         "wasi:cli/terminal-input" => {
             cli::terminal_input::add_to_linker::<_, WasiCli>(l, State::cli)
         }

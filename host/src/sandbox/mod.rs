@@ -8,6 +8,7 @@ mod clock;
 mod embedded;
 mod link;
 mod pool;
+mod streams;
 mod waiting;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -23,6 +24,7 @@ pub(crate) use self::chamber::{Cell, Chamber, Ended, State};
 pub(crate) use self::embedded::{COMPONENT, Embedded};
 use crate::confine::Grant;
 use crate::root::{Root, WriteMode};
+use crate::shortage::Shortage;
 
 #[allow(missing_docs, unreachable_pub, clippy::all)]
 mod bindings {
@@ -43,12 +45,18 @@ const HEADROOM: usize = 512 << 20;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SandboxError {
-    /// Not even a single instance fits.
-    #[error("not enough address space for one call; raise the limit (ulimit -v) to at least 5 GiB")]
-    AddressSpace,
+    /// A limit of the process leaves it no room.
+    #[error(transparent)]
+    Shortage(#[from] Shortage),
     /// The embedded code does not fit this engine or processor.
     #[error("the embedded component does not run on this machine: {0}")]
     Component(wasmtime::Error),
+}
+
+impl From<wasmtime::Error> for SandboxError {
+    fn from(error: wasmtime::Error) -> Self {
+        Shortage::behind(&error).map_or(Self::Component(error), Self::Shortage)
+    }
 }
 
 /// The tools' component, ready to be instantiated.
@@ -87,8 +95,7 @@ impl Sandbox {
         let chamber = Chamber::new(Arc::clone(&root.grant), root.limits.clone(), calls)?;
         let component = chamber
             .load(Embedded::Guest)
-            .and_then(bindings::GuestPre::new)
-            .map_err(SandboxError::Component)?;
+            .and_then(bindings::GuestPre::new)?;
         let sandbox = Self {
             chamber,
             component,
@@ -100,9 +107,12 @@ impl Sandbox {
             let mut headroom: Vec<u8> = Vec::new();
             let reserved = headroom.try_reserve_exact(HEADROOM);
             std::hint::black_box(&headroom);
-            if reserved.is_err() || sandbox.list_tools().is_err() {
-                return Err(SandboxError::AddressSpace);
+            if reserved.is_err() {
+                return Err(Shortage::AddressSpace.into());
             }
+            sandbox
+                .list_tools()
+                .map_err(|error| Shortage::behind(&error).unwrap_or(Shortage::AddressSpace))?;
         }
         Ok(sandbox)
     }
@@ -128,9 +138,22 @@ impl Sandbox {
     /// The definitions of the tools served, a JSON array. No clock runs: this
     /// may be asked before the process has a second thread.
     pub(crate) fn list_tools(&self) -> wasmtime::Result<String> {
+        self.list(&self.settings)
+    }
+
+    /// The same of all tools there are, whatever the operator chose.
+    pub(crate) fn list_all_tools(&self) -> wasmtime::Result<String> {
+        self.list(&Settings {
+            only: Vec::new(),
+            read_only: false,
+            ..self.settings.clone()
+        })
+    }
+
+    fn list(&self, settings: &Settings) -> wasmtime::Result<String> {
         let control = Control::new(LISTING_TIME, None);
         let listed = self.enter(&control, |tools, store| {
-            tools.call_list_tools(store, &self.settings)
+            tools.call_list_tools(store, settings)
         });
         listed.result
     }

@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod layers;
+mod native;
+
 use preopen_contract::policy::is_reserved;
 
 use super::{EXPECTED, Ends, Hostile, MARKER, World};

@@ -1,0 +1,57 @@
+//! The layers of confinement by name, and whether each is in force. In every
+//! build but that of this crate's own tests all of them always are: the answer
+//! is a constant. It knows nothing of what a layer does.
+
+use std::fmt;
+
+/// What stops an attempt to get out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Layer {
+    /// There is no handle for it, or nothing behind the handle.
+    Capability,
+    /// The policy, and the rules of `confine`.
+    Policy,
+    /// The bounds of a call.
+    Bounds,
+    /// The kernel, for files: Landlock.
+    Files,
+    /// The kernel, for system calls: seccomp.
+    Calls,
+}
+
+impl fmt::Display for Layer {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Capability => "capability",
+            Self::Policy => "policy",
+            Self::Bounds => "bounds",
+            Self::Files => "kernel, files",
+            Self::Calls => "kernel, calls",
+        })
+    }
+}
+
+impl Layer {
+    /// Whether it is in force.
+    #[cfg(not(test))]
+    pub(crate) const fn holds(self) -> bool {
+        true
+    }
+
+    /// Whether it is in force on this thread.
+    #[cfg(test)]
+    pub(crate) fn holds(self) -> bool {
+        AWAY.with(|away| !away.borrow().contains(&self))
+    }
+}
+
+#[cfg(test)]
+thread_local! {
+    static AWAY: std::cell::RefCell<Vec<Layer>> = const { std::cell::RefCell::new(Vec::new()) };
+}
+
+/// Takes layers away from this thread, to see what the others stop.
+#[cfg(test)]
+pub(crate) fn take_away(layers: &[Layer]) {
+    AWAY.with(|away| away.borrow_mut().extend(layers));
+}
