@@ -15,6 +15,9 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
+#[cfg(test)]
+pub(crate) use walk::forced;
+
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};

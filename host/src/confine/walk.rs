@@ -86,8 +86,16 @@ pub(super) fn is_forced() -> bool {
     FORCED.get()
 }
 
-/// Has this thread do without the kernel's own way from here on.
+/// Does `work` on a thread that does without the kernel's own way.
 #[cfg(test)]
-pub(crate) fn force() {
-    FORCED.set(true);
+pub(crate) fn forced(work: impl FnOnce() + Send) {
+    std::thread::scope(|scope| {
+        let work = || {
+            FORCED.set(true);
+            work();
+        };
+        if let Err(panic) = scope.spawn(work).join() {
+            std::panic::resume_unwind(panic);
+        }
+    });
 }

@@ -12,7 +12,13 @@ use wasmtime_wasi::p2::bindings::sync::filesystem::types::{
 
 use super::{READ, WRITE, World, code, fd, open, temporary};
 
-#[test]
+both_ways! {
+    links_times_sizes_and_streams_are_not_to_be_had
+    a_listing_shows_what_is_served_and_nothing_else
+    two_listings_of_one_directory_do_not_disturb_each_other
+    a_file_that_changes_has_another_fingerprint
+}
+
 fn links_times_sizes_and_streams_are_not_to_be_had() {
     let world = World::new(true);
     let before = world.picture();
@@ -45,7 +51,6 @@ fn links_times_sizes_and_streams_are_not_to_be_had() {
     assert_eq!(world.picture(), before);
 }
 
-#[test]
 fn a_listing_shows_what_is_served_and_nothing_else() {
     let world = World::new(true);
     fs::write(world.root().join(temporary()), "left over").unwrap();
@@ -79,7 +84,6 @@ fn a_listing_shows_what_is_served_and_nothing_else() {
     assert_eq!(listed, expected);
 }
 
-#[test]
 fn two_listings_of_one_directory_do_not_disturb_each_other() {
     let world = World::new(true);
     for number in 0..100 {
@@ -100,7 +104,6 @@ fn two_listings_of_one_directory_do_not_disturb_each_other() {
     });
 }
 
-#[test]
 fn a_file_that_changes_has_another_fingerprint() {
     let world = World::new(true);
     world.enter(|view, root| {

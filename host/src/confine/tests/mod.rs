@@ -3,6 +3,19 @@
 
 #![allow(clippy::unwrap_used)]
 
+/// Runs each of these functions as two tests: as the kernel resolves paths in
+/// one step, and name by name, as without openat2.
+macro_rules! both_ways {
+    ($($name:ident)*) => {
+        mod in_one_step {
+            $(#[test] fn $name() { super::$name(); })*
+        }
+        mod name_by_name {
+            $(#[test] fn $name() { crate::confine::walk::forced(super::$name); })*
+        }
+    };
+}
+
 mod entries;
 mod reach;
 mod writing;

@@ -11,6 +11,16 @@ use crate::hostile::MARKER;
 
 use super::{MUTATE, READ, WRITE, World, code, fd, open, temporary};
 
+both_ways! {
+    nothing_of_the_table_is_opened_read_or_described
+    nothing_of_the_table_is_entered_made_or_removed_as_a_directory
+    only_an_entry_that_is_served_is_unlinked_and_never_what_it_points_to
+    every_combination_of_flags_opens_only_what_it_says
+    a_descriptor_does_no_more_than_it_was_opened_for
+    a_read_only_root_changes_nothing
+    handles_that_were_never_given_are_no_descriptors
+}
+
 /// Every way to name something that must not be reached, and the error for it.
 const REFUSED: &[(&str, ErrorCode)] = &[
     ("", ErrorCode::NotPermitted),
@@ -45,7 +55,6 @@ const REFUSED: &[(&str, ErrorCode)] = &[
     ("socket.txt", ErrorCode::NoEntry),
 ];
 
-#[test]
 fn nothing_of_the_table_is_opened_read_or_described() {
     let world = World::new(true);
     let before = world.picture();
@@ -64,7 +73,6 @@ fn nothing_of_the_table_is_opened_read_or_described() {
     assert_eq!(world.picture(), before);
 }
 
-#[test]
 fn nothing_of_the_table_is_entered_made_or_removed_as_a_directory() {
     let world = World::new(true);
     let before = world.picture();
@@ -91,7 +99,6 @@ fn nothing_of_the_table_is_entered_made_or_removed_as_a_directory() {
     assert_eq!(world.picture(), before);
 }
 
-#[test]
 fn only_an_entry_that_is_served_is_unlinked_and_never_what_it_points_to() {
     let world = World::new(true);
     let outside = fs::read_to_string(world.outside().join("secret.txt")).unwrap();
@@ -122,7 +129,6 @@ fn only_an_entry_that_is_served_is_unlinked_and_never_what_it_points_to() {
     );
 }
 
-#[test]
 fn every_combination_of_flags_opens_only_what_it_says() {
     let world = World::new(true);
     let before = world.picture();
@@ -175,7 +181,6 @@ fn every_combination_of_flags_opens_only_what_it_says() {
     assert_eq!(world.picture(), before);
 }
 
-#[test]
 fn a_descriptor_does_no_more_than_it_was_opened_for() {
     let world = World::new(true);
     world.enter(|view, root| {
@@ -221,7 +226,6 @@ fn a_descriptor_does_no_more_than_it_was_opened_for() {
     });
 }
 
-#[test]
 fn a_read_only_root_changes_nothing() {
     let world = World::new(false);
     let before = world.picture();
@@ -252,7 +256,6 @@ fn a_read_only_root_changes_nothing() {
     assert_eq!(world.picture(), before);
 }
 
-#[test]
 fn handles_that_were_never_given_are_no_descriptors() {
     World::new(true).enter(|view, root| {
         for rep in [root + 1, 77, u32::MAX - 1] {

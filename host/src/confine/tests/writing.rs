@@ -14,7 +14,15 @@ use crate::hostile::MARKER;
 
 use super::{READ, WRITE, World, code, fd, open, temporary};
 
-#[test]
+both_ways! {
+    a_temporary_takes_a_files_place_with_its_mode_and_is_gone
+    a_temporary_is_put_only_where_nothing_stands
+    a_pipe_is_not_even_opened
+    who_replaces_files_in_a_directory_waits_for_the_one_before
+    an_unfinished_file_goes_with_its_descriptor
+    a_finished_file_stays
+}
+
 fn a_temporary_takes_a_files_place_with_its_mode_and_is_gone() {
     let world = World::new(true);
     let target = world.root().join("f.txt");
@@ -51,7 +59,6 @@ fn a_temporary_takes_a_files_place_with_its_mode_and_is_gone() {
     );
 }
 
-#[test]
 fn a_temporary_is_put_only_where_nothing_stands() {
     let world = World::new(true);
     world.enter(|view, root| {
@@ -77,7 +84,6 @@ fn a_temporary_is_put_only_where_nothing_stands() {
     assert!(!root.join(temporary()).exists());
 }
 
-#[test]
 fn a_pipe_is_not_even_opened() {
     let world = World::new(true);
     let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::NONBLOCK;
@@ -97,7 +103,6 @@ fn a_pipe_is_not_even_opened() {
     assert_eq!(rustix::event::poll(&mut seen, Some(&now)).unwrap(), 0);
 }
 
-#[test]
 fn who_replaces_files_in_a_directory_waits_for_the_one_before() {
     let world = World::new(true);
     let other = fs::File::open(world.root()).unwrap();
@@ -121,7 +126,6 @@ fn who_replaces_files_in_a_directory_waits_for_the_one_before() {
     });
 }
 
-#[test]
 fn an_unfinished_file_goes_with_its_descriptor() {
     let world = World::new(true);
     let before = world.picture();
@@ -135,7 +139,6 @@ fn an_unfinished_file_goes_with_its_descriptor() {
     assert_eq!(world.picture(), before);
 }
 
-#[test]
 fn a_finished_file_stays() {
     let world = World::new(true);
     world.enter(|view, root| {

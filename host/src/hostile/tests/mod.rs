@@ -8,6 +8,7 @@ mod native;
 use preopen_contract::policy::is_reserved;
 
 use super::{EXPECTED, Ends, Hostile, MARKER, World};
+use crate::confine::forced;
 use crate::root::{Options, Root};
 
 /// In milliseconds: for what never ends, and for what does.
@@ -72,6 +73,17 @@ fn every_attempt_ends_as_its_row_says() {
 #[test]
 fn no_attempt_changes_anything_in_a_read_only_root() {
     all(true);
+}
+
+/// As on a kernel that cannot resolve a path in one step.
+#[test]
+fn every_attempt_ends_the_same_when_paths_are_walked_name_by_name() {
+    forced(|| all(false));
+}
+
+#[test]
+fn no_attempt_changes_anything_when_paths_are_walked_name_by_name() {
+    forced(|| all(true));
 }
 
 #[test]
