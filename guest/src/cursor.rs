@@ -116,11 +116,17 @@ impl Traversal {
     }
 }
 
+#[cfg(any(test, fuzzing))]
+pub(crate) mod property;
+
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::path::Path;
+
     use proptest::prelude::*;
 
-    use super::{Cursor, LENGTH, Traversal};
+    use super::{Cursor, LENGTH, Traversal, property};
     use crate::refusal::Refusal;
 
     const KEY: &[u8] = b"a key of this process";
@@ -146,6 +152,21 @@ mod tests {
         #[test]
         fn nothing_else_is(text in ".{0,300}") {
             prop_assert_eq!(sample().0.read(KEY, &text), Err(Refusal::Cursor));
+        }
+
+        #[test]
+        fn every_property_holds(choices in prop::collection::vec(any::<u8>(), 0..600)) {
+            property::check(&choices);
+        }
+    }
+
+    #[test]
+    fn the_seeds_of_the_fuzzer_hold() {
+        let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/seeds/cursor");
+        let seeds: Vec<_> = fs::read_dir(seeds).expect("a directory of seeds").collect();
+        assert!(!seeds.is_empty());
+        for seed in seeds {
+            property::check(&fs::read(seed.expect("an entry").path()).expect("a seed"));
         }
     }
 

@@ -25,6 +25,15 @@ mod bindings {
 
 use bindings::exports::preopen::mcp::tools::{CallError, Guest, Settings, ToolResult};
 
+/// What the fuzzer calls; no other build has it.
+#[cfg(fuzzing)]
+pub mod fuzzing {
+    /// Checks what must hold of cursors, with the choices that `data` makes.
+    pub fn cursor(data: &[u8]) {
+        crate::cursor::property::check(data);
+    }
+}
+
 /// What the world's exports are called on.
 struct Component;
 

@@ -38,6 +38,13 @@ impl RequestId {
         }
     }
 
+    /// The id as one line of JSON, however it was escaped when it was sent.
+    pub(super) fn json(&self) -> String {
+        let mut out = String::new();
+        self.append(&mut out);
+        out
+    }
+
     /// How many bytes [`RequestId::append`] appends.
     pub(super) fn bytes(&self) -> usize {
         match self {

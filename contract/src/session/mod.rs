@@ -108,7 +108,10 @@ impl Session {
     pub fn receive(&self, line: &[u8]) -> Action {
         match message::parse(line) {
             Incoming::Silence => Action::Nothing,
-            Incoming::Invalid(fault, id) => Action::Reply(reply::error(id.as_ref(), &fault)),
+            Incoming::Invalid(fault, id) => {
+                let id = id.filter(|id| !self.is_in_flight(id));
+                Action::Reply(reply::error(id.as_ref(), &fault))
+            }
             Incoming::Notification { method, params } => self.notification(&method, params),
             Incoming::Request { id, method, params } => {
                 let judged = modern::request(&self.identity, &method, params);
@@ -123,15 +126,13 @@ impl Session {
         judged: Result<modern::Request, Fault>,
         bytes: usize,
     ) -> Action {
-        if self.lock().serials.contains_key(&id) {
+        if self.is_in_flight(&id) {
             let fault = judged
                 .err()
                 .filter(Fault::is_about_version)
                 .unwrap_or_else(|| {
                     Fault::invalid_request("a request with this id is still in flight")
                 });
-            // The id's one answer belongs to the request that had it first, so
-            // this error has none.
             return Action::Reply(reply::error(None, &fault));
         }
         match judged {
@@ -191,6 +192,11 @@ impl Session {
     #[must_use]
     pub fn progress(&self, token: &str, progress: u64, message: &str) -> String {
         reply::progress(token, progress, message)
+    }
+
+    /// Whether the id's one answer is still to come, so that no error may have it.
+    fn is_in_flight(&self, id: &RequestId) -> bool {
+        self.lock().serials.contains_key(id)
     }
 
     /// Takes note of a request in flight. Only [`Session::receive`] does, one

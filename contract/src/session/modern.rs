@@ -24,8 +24,8 @@ pub(super) enum Request {
     Call(CallParams),
 }
 
-/// The longest progress token that is taken, in bytes of JSON: it comes back
-/// with every report.
+/// The longest progress token that is taken, in bytes as it is written: it
+/// comes back with every report.
 const MAX_TOKEN_BYTES: usize = 256;
 
 /// The parameters of `tools/call`.
@@ -137,9 +137,9 @@ fn call(params: &Params<'_>, meta: &Meta<'_>) -> Result<CallParams, Fault> {
         arguments: arguments.to_owned(),
         progress_token: meta
             .progress_token
-            .filter(|token| token.get().len() <= MAX_TOKEN_BYTES)
-            .filter(|token| RequestId::read(token).is_some())
-            .map(|token| token.get().to_owned()),
+            .and_then(RequestId::read)
+            .map(|token| token.json())
+            .filter(|token| token.len() <= MAX_TOKEN_BYTES),
     })
 }
 
@@ -153,8 +153,13 @@ fn object<'a, T: Default + Deserialize<'a>>(
     if !is_object(raw) {
         return Err(Fault::invalid_params(format!("{what} must be an object")));
     }
-    serde_json::from_str(raw.get())
-        .map_err(|_| Fault::invalid_params(format!("a member of {what} is given twice")))
+    serde_json::from_str(raw.get()).map_err(|error| {
+        Fault::invalid_params(if error.is_data() {
+            format!("a member of {what} is given twice")
+        } else {
+            format!("a member of {what} has a name that is not Unicode text")
+        })
+    })
 }
 
 fn missing(key: &str, kind: &str) -> Fault {

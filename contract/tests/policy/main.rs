@@ -3,7 +3,6 @@
 
 mod directories;
 mod files;
-mod model;
 mod refusals;
 
 use preopen_contract::policy::Policy;
