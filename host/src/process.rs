@@ -21,6 +21,7 @@ use thiserror::Error;
 use crate::lockdown::{Lockdown, LockdownError};
 use crate::serve::{Events, GRACE};
 use crate::server::Server;
+use crate::shortage::Shortage;
 
 /// How long calls may take to stop once they were told to.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -32,9 +33,18 @@ pub enum ProcessError {
     /// The process does not give up what it has to.
     #[error(transparent)]
     Lockdown(#[from] LockdownError),
-    /// stdin cannot be read, or a thread cannot be started.
+    /// A limit of the process leaves it no room.
+    #[error(transparent)]
+    Shortage(Shortage),
+    /// stdin cannot be read, or the system fails otherwise.
     #[error("cannot serve stdin and stdout: {0}")]
-    Io(#[from] io::Error),
+    Io(io::Error),
+}
+
+impl From<io::Error> for ProcessError {
+    fn from(error: io::Error) -> Self {
+        Shortage::of(&error).map_or(Self::Io(error), Self::Shortage)
+    }
 }
 
 /// Readies the process for serving, before anything else is done: what it does

@@ -2,7 +2,7 @@
 //! chose about it. Nothing is served yet, and no component is known here.
 
 use std::fmt;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,6 +15,7 @@ use sha2::Sha256;
 use thiserror::Error;
 
 use crate::confine::Grant;
+use crate::shortage::Shortage;
 
 /// The least a cursor key may have, in bytes: as much as the MAC it keys.
 pub const MIN_CURSOR_KEY_BYTES: usize = 32;
@@ -102,6 +103,9 @@ pub enum RootError {
     /// It cannot be opened for another reason.
     #[error("cannot open {0}: {1}")]
     Unusable(PathBuf, std::io::Error),
+    /// A limit of the process leaves it no room.
+    #[error(transparent)]
+    Shortage(Shortage),
     /// A glob is refused, or there is none.
     #[error(transparent)]
     Policy(#[from] PolicyError),
@@ -114,6 +118,15 @@ pub enum RootError {
 }
 
 impl RootError {
+    /// That the directory at `path` cannot be opened, or worked on.
+    fn unusable(path: PathBuf, error: impl Into<std::io::Error>) -> Self {
+        let error = error.into();
+        match Shortage::of(&error) {
+            Some(shortage) => Self::Shortage(shortage),
+            None => Self::Unusable(path, error),
+        }
+    }
+
     /// The command line's flag that the error is about, without its dashes.
     #[must_use]
     pub fn flag(&self) -> Option<&'static str> {
@@ -126,7 +139,7 @@ impl RootError {
             Self::Policy(error) if error.is_include() => Some("include"),
             Self::Policy(_) => Some("exclude"),
             Self::ShortKey => Some("cursor-key-file"),
-            Self::NoRandomness => None,
+            Self::Shortage(_) | Self::NoRandomness => None,
         }
     }
 }
@@ -171,7 +184,7 @@ impl Root {
             return Err(RootError::ShortKey);
         }
         let root = open_directory(&options.root)?;
-        let unusable = |errno: Errno| RootError::Unusable(options.root.clone(), errno.into());
+        let unusable = |errno: Errno| RootError::unusable(options.root.clone(), errno);
         let found = rustix::fs::fstat(&root).map_err(unusable)?;
         let scope = Scope {
             device: found.st_dev,
@@ -204,6 +217,13 @@ impl Root {
     #[must_use]
     pub fn reaches_top_level(&self) -> bool {
         self.grant.policy.reaches_top_level()
+    }
+}
+
+impl AsFd for Root {
+    /// The directory itself, to look at what is in it.
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.grant.root.as_fd()
     }
 }
 
@@ -255,7 +275,7 @@ fn open_directory(path: &Path) -> Result<OwnedFd, RootError> {
             std::io::ErrorKind::NotFound => RootError::Missing(path.clone()),
             std::io::ErrorKind::NotADirectory => RootError::Missing(path.clone()),
             std::io::ErrorKind::PermissionDenied => RootError::Denied(path.clone()),
-            _ => RootError::Unusable(path.clone(), error),
+            _ => RootError::unusable(path.clone(), error),
         })?
         .file_type();
     if kind.is_symlink() {
@@ -267,7 +287,7 @@ fn open_directory(path: &Path) -> Result<OwnedFd, RootError> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     rustix::fs::open(&path, flags, Mode::empty()).map_err(|errno| match errno {
         Errno::ACCESS | Errno::PERM => RootError::Denied(path),
-        errno => RootError::Unusable(path, errno.into()),
+        errno => RootError::unusable(path, errno),
     })
 }
 

@@ -16,6 +16,7 @@ use crate::lockdown::{self, Held, Lockdown, LockdownError};
 use crate::root::Root;
 use crate::sandbox::{Control, Remains, Sandbox, SandboxError};
 use crate::serve::{self, Events};
+use crate::shortage::Shortage;
 
 /// What a model is told before it calls the first tool.
 const INSTRUCTIONS: &str = "These tools work on the files of one directory, the root. Paths are relative to it, with / between names; links, and files the rules hide, do not exist. Lists, searches and reads come in pages: pass next_cursor back as cursor, with the same arguments, until it is null.";
@@ -27,9 +28,12 @@ pub enum ServerError {
     /// The sandbox does not start.
     #[error(transparent)]
     Sandbox(#[from] SandboxError),
-    /// A tool was asked for that there is not, or not in a read-only root.
-    #[error("there is no tool {0:?} to serve here")]
-    NoSuchTool(String),
+    /// A tool was asked for that there is not, with those there are.
+    #[error("there is no tool {0:?}; there are {1}")]
+    NoSuchTool(String, String),
+    /// A tool was asked for that writes, of a root without the right to.
+    #[error("{0} writes, so --read-only leaves it out")]
+    WritingTool(String),
     /// The component does not say which tools it has.
     #[error("the embedded component does not list its tools: {0}")]
     Tools(String),
@@ -40,7 +44,7 @@ impl ServerError {
     #[must_use]
     pub fn flag(&self) -> Option<&'static str> {
         match self {
-            Self::NoSuchTool(..) => Some("tools"),
+            Self::NoSuchTool(..) | Self::WritingTool(_) => Some("tools"),
             Self::Sandbox(_) | Self::Tools(_) => None,
         }
     }
@@ -53,8 +57,13 @@ struct Catalogue {
 }
 
 impl Catalogue {
-    fn read(json: String) -> Result<Self, serde_json::Error> {
-        let tools: Vec<Value> = serde_json::from_str(&json)?;
+    fn read(listed: wasmtime::Result<String>) -> Result<Self, ServerError> {
+        let json = listed.map_err(|error| match Shortage::behind(&error) {
+            Some(shortage) => SandboxError::Shortage(shortage).into(),
+            None => ServerError::Tools(error.root_cause().to_string()),
+        })?;
+        let tools: Vec<Value> =
+            serde_json::from_str(&json).map_err(|error| ServerError::Tools(error.to_string()))?;
         let changes = tools
             .iter()
             .filter_map(|tool| {
@@ -63,6 +72,18 @@ impl Catalogue {
             })
             .collect();
         Ok(Self { json, changes })
+    }
+
+    /// Why `tool` is not served, where these are all there are.
+    fn missing(&self, tool: &str, writable: bool) -> ServerError {
+        if self.changes.contains_key(tool) {
+            return ServerError::WritingTool(tool.to_owned());
+        }
+        let served =
+            |(name, changes): (&String, &bool)| (writable || !changes).then(|| name.clone());
+        let mut names: Vec<String> = self.changes.iter().filter_map(served).collect();
+        names.sort_unstable();
+        ServerError::NoSuchTool(tool.to_owned(), names.join(", "))
     }
 }
 
@@ -96,14 +117,11 @@ impl Server {
             Ok(workers) => workers,
         };
         let sandbox = Sandbox::new(&root, calls)?;
-        let json = sandbox
-            .list_tools()
-            .map_err(|error| ServerError::Tools(error.root_cause().to_string()))?;
-        let catalogue =
-            Catalogue::read(json).map_err(|error| ServerError::Tools(error.to_string()))?;
+        let catalogue = Catalogue::read(sandbox.list_tools())?;
         for tool in &root.tools {
             if !catalogue.changes.contains_key(tool) {
-                return Err(ServerError::NoSuchTool(tool.clone()));
+                let all = Catalogue::read(sandbox.list_all_tools())?;
+                return Err(all.missing(tool, root.grant.writable));
             }
         }
         Ok(Self {

@@ -8,8 +8,8 @@ use std::time::Duration;
 use preopen_contract::limits::Limits;
 use wasmtime::{Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
 
-use super::SandboxError;
 use crate::engine;
+use crate::shortage::Shortage;
 
 /// Core modules, memories and tables a component may consist of; ours has one
 /// module of its own and small ones around it.
@@ -30,7 +30,7 @@ pub(super) struct Room {
 
 /// Room for `calls` instances or, where the address space is too small for
 /// that, for one: set aside if possible, else taken for every call anew.
-pub(super) fn engine(calls: usize, limits: &Limits) -> Result<Room, SandboxError> {
+pub(super) fn engine(calls: usize, limits: &Limits) -> Result<Room, Shortage> {
     for calls in [calls, 1] {
         let mut config = engine::config();
         config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool(calls, limits)));
@@ -55,7 +55,7 @@ pub(super) fn engine(calls: usize, limits: &Limits) -> Result<Room, SandboxError
             calls: 1,
             on_demand: true,
         })
-        .map_err(|_| SandboxError::AddressSpace)
+        .map_err(|error| Shortage::behind(&error).unwrap_or(Shortage::AddressSpace))
 }
 
 fn pool(calls: usize, limits: &Limits) -> PoolingAllocationConfig {
