@@ -3,13 +3,14 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod harness;
+pub(crate) mod harness;
 
 mod backlog;
+mod check;
 mod cli;
 mod cursors;
 mod escape;
-mod framing;
+pub(crate) mod framing;
 mod ids;
 mod leaks;
 mod lifecycle;
@@ -22,10 +23,15 @@ mod progress;
 mod races;
 mod refusals;
 mod regressions;
+mod shortage;
 mod slow_disk;
 mod temporaries;
-mod tools_read;
-mod tools_write;
+pub(crate) mod tools_read;
+pub(crate) mod tools_write;
+mod turns;
 mod write_attributes;
 mod write_conditions;
 mod write_interrupted;
+
+/// Nothing: this run is on the kernel that is there.
+fn age() {}

@@ -34,6 +34,7 @@ pub(crate) struct Process {
 
 /// The binary under test, with its three streams as pipes.
 pub(crate) fn binary() -> Command {
+    crate::age();
     piped(Command::new(env!("CARGO_BIN_EXE_preopen-mcp")))
 }
 
