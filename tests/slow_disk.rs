@@ -1,13 +1,16 @@
 //! A disk that takes its time: strace makes chosen system calls take long, so
 //! that a call is past its time at a place that is known.
 
+use std::time::Instant;
+
+use rustix::process::Signal;
 use serde_json::json;
 
-use crate::harness::{Answer, Root, call, traced};
+use crate::harness::{Answer, PATIENCE, Root, Server, Trace, call, traced};
 
 #[test]
 fn a_listing_ends_in_time_however_much_of_it_is_hidden() {
-    const HIDDEN: usize = 8_000;
+    const HIDDEN: usize = 3_000;
     let root = Root::new().file("many/shown", "");
     for number in 0..HIDDEN {
         root.write(&format!("many/hidden-{number:04}"), "");
@@ -39,25 +42,72 @@ fn a_listing_ends_in_time_however_much_of_it_is_hidden() {
     assert!(batches <= 1, "{batches} batches");
 }
 
+/// A server that may take this long for a call and has just been told to
+/// replace the `old` of `f.txt`. A write syncs the temporary first, and once
+/// that is renamed the directory: this one of the two takes so many
+/// milliseconds.
+fn replacing(
+    test: &str,
+    root: &Root,
+    timeout: &str,
+    (sync, takes): (&str, u32),
+) -> Option<(Server, Trace)> {
+    let delay = format!("inject=fsync:delay_exit={takes}000:when={sync}");
+    let (launch, trace) = traced(test, root, &["trace=fsync,seccomp", &delay])?;
+    let mut server = launch.args(["--call-timeout", timeout]).start();
+    let arguments = json!({"path": "f.txt", "content": "new"});
+    server.send(&call(1, "write_text_file", arguments));
+    Some((server, trace))
+}
+
+const TEMPORARY: &str = "1";
+const DIRECTORY: &str = "2";
+
+#[test]
+fn a_write_that_is_not_done_in_time_changes_nothing() {
+    let root = Root::new().file("f.txt", "old");
+    let test = "a_write_that_is_not_done_in_time_changes_nothing";
+    let Some((mut server, _)) = replacing(test, &root, "2s", (TEMPORARY, 3_000)) else {
+        return;
+    };
+    Answer(server.answer(1)).refused_naming(&["--call-timeout"]);
+    assert_eq!(
+        (root.read("f.txt"), root.names()),
+        (b"old".to_vec(), vec!["f.txt".to_owned()])
+    );
+    assert_eq!(server.read("f.txt"), "old");
+    server.close();
+}
+
 #[test]
 fn a_write_that_is_done_is_answered_past_its_time() {
     let root = Root::new().file("f.txt", "old");
-    // A thread syncs the temporary first, and the directory once it is renamed.
-    let rules = [
-        "trace=fsync,seccomp",
-        "inject=fsync:delay_exit=3000000:when=2",
-    ];
     let test = "a_write_that_is_done_is_answered_past_its_time";
-    let Some((launch, trace)) = traced(test, &root, &rules) else {
+    let Some((mut server, trace)) = replacing(test, &root, "2s", (DIRECTORY, 3_000)) else {
         return;
     };
-    let mut server = launch.args(["--call-timeout", "2s"]).start();
-    let arguments = json!({"path": "f.txt", "content": "new"});
-    let written = Answer(server.exchange(&call(1, "write_text_file", arguments)));
-    assert_eq!(written.value()["bytes"], 3);
-    assert_eq!(root.read("f.txt"), b"new");
-    assert_eq!(root.names(), ["f.txt"]);
+    assert_eq!(Answer(server.answer(1)).value()["bytes"], 3);
+    assert_eq!(
+        (root.read("f.txt"), root.names()),
+        (b"new".to_vec(), vec!["f.txt".to_owned()])
+    );
     server.close();
     let late = trace.after_lockdown();
     assert!(late.iter().any(|call| call.contains("DELAYED")), "{late:?}");
+}
+
+#[test]
+fn a_write_that_is_done_is_answered_also_by_a_server_that_is_told_to_end() {
+    let root = Root::new().file("f.txt", "old");
+    let test = "a_write_that_is_done_is_answered_also_by_a_server_that_is_told_to_end";
+    let Some((mut server, trace)) = replacing(test, &root, "30s", (DIRECTORY, 200)) else {
+        return;
+    };
+    let started = Instant::now();
+    while root.read("f.txt") != b"new" {
+        assert!(started.elapsed() < PATIENCE, "nothing is written");
+    }
+    trace.signal(Signal::TERM);
+    assert_eq!(Answer(server.answer(1)).value()["bytes"], 3);
+    server.close();
 }

@@ -68,19 +68,20 @@ fn a_process_that_is_killed_leaves_the_whole_file_or_none() {
 #[test]
 fn a_write_past_the_limit_of_a_files_size_is_refused_and_changes_nothing() {
     const REFUSAL: &str = "the disk does not take a file of this size; nothing was changed";
+    let content = "x".repeat(1 << 20);
     for (flags, condition) in WAYS {
         let root = Root::new().file("old.txt", "old");
         // More than the program itself needs, in the units of any shell, and less than is written.
         let mut server = Launch::after("ulimit -f 128", &root)
-            .args(["--max-write-bytes", "8MiB"])
+            .args(["--max-write-bytes", "1MiB"])
             .args(flags.iter().copied())
             .start();
         // The process meets the limit in its very first call, and in every other one.
         server
-            .write_if("new.txt", "x".repeat(MUCH), condition)
+            .write_if("new.txt", &content, condition)
             .refused(REFUSAL);
         if flags.is_empty() && condition.is_none() {
-            server.write("old.txt", "x".repeat(MUCH)).refused(REFUSAL);
+            server.write("old.txt", &content).refused(REFUSAL);
         }
         assert_eq!(root.names(), ["old.txt"]);
         assert_eq!(server.read("old.txt"), "old");

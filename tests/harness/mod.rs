@@ -21,7 +21,7 @@ pub(crate) use launch::Launch;
 pub(crate) use process::{Exit, Process, run, run_from};
 pub(crate) use root::{HAYSTACK, MARKER, Root};
 pub(crate) use server::{Server, call, cancel, modern, request};
-pub(crate) use trace::traced;
+pub(crate) use trace::{Trace, traced};
 pub(crate) use user::{NOBODY, ordinary, superuser};
 
 /// How long a test waits for what must happen. Nothing is measured by it: a

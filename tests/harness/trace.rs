@@ -5,12 +5,23 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
+use rustix::process::{Pid, Signal, kill_process};
+
 use super::{Launch, Root};
 
 /// Where strace writes.
 pub(crate) struct Trace(PathBuf);
 
 impl Trace {
+    /// Sends the server a signal, which strace itself would keep to itself.
+    /// Something must be in the trace already.
+    pub(crate) fn signal(&self, signal: Signal) {
+        let all = fs::read_to_string(&self.0).expect("a trace");
+        let process = all.split(' ').next().and_then(|first| first.parse().ok());
+        let process = process.and_then(Pid::from_raw).expect("its process");
+        kill_process(process, signal).expect("the server is there");
+    }
+
     /// What the server did once it had given up everything but the root: one
     /// system call a line, without the number of the thread.
     pub(crate) fn after_lockdown(&self) -> Vec<String> {
