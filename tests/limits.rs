@@ -348,3 +348,19 @@ fn a_queue_of_calls_longer_than_any_bound_is_answered() {
     assert_eq!(ids, (0..2000).collect::<Vec<_>>());
     server.close();
 }
+
+#[test]
+fn a_root_nested_too_deep_is_told_what_can_be_done() {
+    let root = Root::new().file("a/b/c/f", "x");
+    let mut server = Launch::new(&root).args(["--max-depth", "1"]).start();
+    let answer = server.call("list_directory", json!({}));
+    answer.refused("directories are nested more than 1 deep; start at a path further down, or have --max-depth raised");
+    over(&mut server, &answer, "--max-depth");
+    // Both of what it says helps.
+    let below = server.all_paths("list_directory", json!({"path": "a/b"}));
+    assert_eq!(below, ["a/b/c"]);
+    server.close();
+    let mut server = Launch::new(&root).args(["--max-depth", "3"]).start();
+    assert_eq!(server.all_paths("list_directory", json!({})), ["a"]);
+    server.close();
+}

@@ -62,9 +62,13 @@ pub(crate) enum Refusal {
     NotText(u64),
 
     // Bounds of a walk.
-    #[error("more than {0} entries were visited (--max-entries); narrow the path")]
+    #[error(
+        "more than {0} entries were visited; start at a path further down, or have --max-entries raised"
+    )]
     TooManyEntries(u64),
-    #[error("directories are nested more than {0} deep (--max-depth); narrow the path")]
+    #[error(
+        "directories are nested more than {0} deep; start at a path further down, or have --max-depth raised"
+    )]
     TooDeep(u64),
 
     // Writing.
@@ -102,6 +106,8 @@ pub(crate) enum Refusal {
     NoSpace,
     #[error("the disk does not take a file of this size; nothing was changed")]
     TooLargeForDisk,
+    #[error("another process is writing to this root; nothing was changed, try again")]
+    Busy,
     #[error("the file could not be written; nothing was changed")]
     Unwritten,
     #[error("the file was written, but the disk did not confirm it; write it again")]
@@ -127,9 +133,12 @@ impl Refusal {
             Fault::Permission => Self::Permission,
             Fault::Exhausted => Self::Exhausted,
             Fault::Changing => Self::KeepsChanging,
-            Fault::ReadOnly | Fault::Exists | Fault::NoSpace | Fault::TooLarge | Fault::Other => {
-                Self::Unreadable
-            }
+            Fault::ReadOnly
+            | Fault::Exists
+            | Fault::NoSpace
+            | Fault::TooLarge
+            | Fault::Busy
+            | Fault::Other => Self::Unreadable,
         }
     }
 
@@ -144,7 +153,10 @@ impl Refusal {
             Fault::NoSpace => Self::NoSpace,
             Fault::TooLarge => Self::TooLargeForDisk,
             Fault::Exhausted => Self::Exhausted,
-            Fault::Exists | Fault::Missing | Fault::Changing | Fault::Other => Self::Unwritten,
+            // Of a file that is there: a program that runs, or a mount.
+            Fault::Exists | Fault::Missing | Fault::Changing | Fault::Busy | Fault::Other => {
+                Self::Unwritten
+            }
         }
     }
 }

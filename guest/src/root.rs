@@ -67,6 +67,7 @@ impl From<ErrorCode> for Fault {
             ErrorCode::InsufficientSpace | ErrorCode::Quota => Self::NoSpace,
             ErrorCode::FileTooLarge => Self::TooLarge,
             ErrorCode::InsufficientMemory => Self::Exhausted,
+            ErrorCode::Busy => Self::Busy,
             _ => Self::Other,
         }
     }

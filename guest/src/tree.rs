@@ -28,6 +28,8 @@ pub(crate) enum Fault {
     TooLarge,
     /// The server has no more descriptors or memory.
     Exhausted,
+    /// Somebody else has it, or a lock on it.
+    Busy,
     /// It changed again and again while it was read.
     Changing,
     /// Anything else.

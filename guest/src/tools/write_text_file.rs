@@ -183,7 +183,13 @@ fn create(root: &Dir, name: &str, content: &[u8], exists: Refusal) -> Result<(),
     // What can be known before anything is made; what has the name later, linking finds.
     match root.file(name) {
         Err(Fault::Missing) => {}
-        Err(fault @ (Fault::Excluded | Fault::NotIncluded | Fault::Exhausted | Fault::Other)) => {
+        Err(
+            fault @ (Fault::Excluded
+            | Fault::NotIncluded
+            | Fault::Exhausted
+            | Fault::Busy
+            | Fault::Other),
+        ) => {
             return Err(Refusal::writing(fault));
         }
         Ok(_) | Err(_) => return Err(exists),
@@ -209,7 +215,11 @@ fn place(
     let mut temporary = RESERVED_PREFIX.to_owned();
     hex(&mut temporary, &get_random_bytes(16));
     temporary.push_str(RESERVED_SUFFIX);
-    let file = root.create(&temporary).map_err(Refusal::writing)?;
+    let file = root.create(&temporary).map_err(|fault| match fault {
+        // Whoever makes a temporary has the turn to write until it is in its place.
+        Fault::Busy => Refusal::Busy,
+        fault => Refusal::writing(fault),
+    })?;
     let written = file
         .write(content)
         .map_err(Refusal::writing)
