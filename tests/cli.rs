@@ -88,6 +88,55 @@ exits_64! {
     check_with_a_bad_pattern: ["check", "--root", "{root}", "--include", "[", "a.txt"] => "--include";
 }
 
+macro_rules! says {
+    ($($name:ident: $arguments:tt => $line:literal;)+) => {$(
+        #[test]
+        fn $name() {
+            let root = Root::new();
+            let mut arguments = filled(&root, &$arguments);
+            if arguments.first().is_some_and(|first| first.starts_with("--") && first != "--root") {
+                arguments.extend(filled(&root, &["--root", "{root}", "--include", "**"]));
+            }
+            let exit = run(arguments);
+            refused(&exit, &[]);
+            assert_eq!(exit.stderr, concat!("preopen-mcp: ", $line, "\n"));
+        }
+    )+};
+}
+
+says! {
+    a_bad_write_mode_lists_the_modes: ["--write-mode", "x"] => "--write-mode: `x` is not one of replace, create-new";
+    a_bad_lockdown_lists_the_modes: ["--lockdown", "x"] => "--lockdown: `x` is not one of auto, required, off";
+    a_bad_hash_lists_the_hashes: ["--content-hash", "x"] => "--content-hash: `x` is not one of sha256, hmac-sha256";
+    a_missing_choice_lists_the_choices: ["--write-mode", "--read-only"] => "--write-mode: a value is missing, one of replace, create-new";
+    a_missing_value_is_named: ["--max-depth", "--read-only"] => "--max-depth N: the value is missing";
+    a_missing_root_value_is_named: ["--root", "--include", "**"] => "--root DIR: the value is missing";
+    a_flag_given_twice_is_named: ["--max-depth", "1", "--max-depth", "2"] => "--max-depth: it is given twice";
+    a_value_for_a_switch_is_named: ["--read-only=yes"] => "--read-only: it takes no value, and got `yes`";
+    a_limit_too_small_says_the_least: ["--max-scan-bytes", "1"] => "--max-scan-bytes: must be at least 1MiB";
+    a_limit_too_large_says_the_greatest: ["--max-file-bytes", "9999999999999999999999"] => "--max-file-bytes: must be at most 1PiB";
+    a_limit_of_no_number_says_how_to_write_one: ["--max-file-bytes", "1GB"] => "--max-file-bytes: `1GB` is not a number of bytes, such as 65536 or 64MiB";
+    an_unknown_flag_names_itself: ["--nope=1"] => "--nope: there is no such flag (see --help)";
+    an_unknown_flag_of_check_names_itself: ["check", "--nope"] => "--nope: there is no such flag (see --help)";
+    an_unknown_command_names_the_commands: ["nope"] => "`nope`: not a flag, and no command; commands are check, demo, guest (see --help)";
+    an_argument_of_two_lines_takes_one: ["no\npe"] => "`no\\npe`: not a flag, and no command; commands are check, demo, guest (see --help)";
+    a_stray_argument_names_itself: ["--root", "{root}", "--include", "**", "stray"] => "`stray`: not a flag, and no command; commands are check, demo, guest (see --help)";
+    a_stray_argument_of_a_command_names_itself: ["demo", "stray"] => "`stray`: not expected here (see --help)";
+    a_command_behind_flags_is_told_where_it_goes: ["--root", "{root}", "check"] => "`check` comes first, before any flag";
+    check_without_a_path_says_so: ["check", "--root", "{root}", "--include", "**"] => "PATH is missing: name what to check, relative to the root";
+    an_unknown_tool_names_the_tools: ["--tools", "list_directory,nope"] => "--tools: there is no tool \"nope\"; there are list_directory, read_text_file, search_files, search_text, write_text_file";
+    an_unknown_tool_names_the_reading_tools: ["--read-only", "--tools", "nope"] => "--tools: there is no tool \"nope\"; there are list_directory, read_text_file, search_files, search_text";
+    a_writing_tool_of_a_read_only_root_is_named: ["--read-only", "--tools", "write_text_file"] => "--tools: write_text_file writes, so --read-only leaves it out";
+}
+
+#[test]
+fn an_argument_that_is_no_utf8_is_named() {
+    use std::os::unix::ffi::OsStrExt;
+    let odd = std::ffi::OsStr::from_bytes(b"*.\xff");
+    let exit = run([std::ffi::OsStr::new("--include"), odd]);
+    refused(&exit, &["`*.\u{fffd}`", "UTF-8"]);
+}
+
 #[test]
 fn every_limit_refuses_what_is_no_number_or_out_of_its_range() {
     let root = Root::new();

@@ -14,6 +14,8 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use preopen_mcp::limits::Limits;
 use preopen_mcp::{ContentHash, Lockdown, Options, WriteMode};
 
+use crate::usage::UsageError;
+
 /// The most that is read of a key file, in bytes.
 const MAX_KEY_BYTES: u64 = 64 << 10;
 
@@ -25,10 +27,10 @@ pub(crate) enum Invocation {
         lockdown: Lockdown,
         verbose: bool,
     },
-    /// Say of each path whether it is served.
+    /// Say of each path whether it is served, and what lies there.
     Check {
         options: Box<Options>,
-        paths: Vec<String>,
+        paths: Vec<OsString>,
     },
     /// Show it working.
     Demo,
@@ -38,15 +40,12 @@ pub(crate) enum Invocation {
     Print(String),
 }
 
-/// A command line that asks for nothing that can be done: one line that names
-/// the flag.
-#[derive(Debug)]
-pub(crate) struct UsageError(pub(crate) String);
-
 /// Reads the command line, without the program's name.
 pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Invocation, UsageError> {
-    let arguments = std::iter::once(OsString::from("preopen-mcp")).chain(arguments);
-    let matches = match command().try_get_matches_from(arguments) {
+    let arguments: Vec<OsString> = std::iter::once("preopen-mcp".into())
+        .chain(arguments)
+        .collect();
+    let matches = match command().try_get_matches_from(&arguments) {
         Ok(matches) => matches,
         Err(error)
             if matches!(
@@ -56,106 +55,46 @@ pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Invocat
         {
             return Ok(Invocation::Print(error.render().to_string()));
         }
-        Err(error) => return Err(UsageError(one_line(&error.render().to_string()))),
+        Err(error) => return Err(UsageError::of(&error, &arguments)),
     };
     match matches.subcommand() {
         Some(("demo", _)) => Ok(Invocation::Demo),
         Some(("guest", _)) => Ok(Invocation::Guest),
         Some(("check", matches)) => Ok(Invocation::Check {
             options: Box::new(options(matches)?),
-            paths: matches
-                .get_many("path")
-                .map(|paths| paths.cloned().collect())
-                .unwrap_or_default(),
+            paths: paths(matches)?,
         }),
-        _ => {
-            let mut options = options(&matches)?;
-            serving(&mut options, &matches)?;
-            Ok(Invocation::Serve {
-                options: Box::new(options),
-                lockdown: match matches.get_one::<String>("lockdown").map(String::as_str) {
-                    Some("required") => Lockdown::Required,
-                    Some("off") => Lockdown::Off,
-                    _ => Lockdown::Auto,
-                },
-                verbose: matches.get_count("verbose") > 0,
-            })
-        }
+        _ => Ok(Invocation::Serve {
+            options: Box::new(options(&matches)?),
+            lockdown: match choice(&matches, "lockdown") {
+                Some("required") => Lockdown::Required,
+                Some("off") => Lockdown::Off,
+                _ => Lockdown::Auto,
+            },
+            verbose: matches.get_count("verbose") > 0,
+        }),
     }
 }
 
 fn command() -> Command {
-    let command = Command::new("preopen-mcp")
+    Command::new("preopen-mcp")
         .version(env!("CARGO_PKG_VERSION"))
         .about("An MCP server for the files of one directory, confined to it by construction.")
         .override_usage("preopen-mcp --root DIR --include GLOB [OPTIONS]\n       preopen-mcp check --root DIR --include GLOB PATH...\n       preopen-mcp demo\n       preopen-mcp guest > preopen-guest.wasm")
         .disable_help_subcommand(true)
         .args_conflicts_with_subcommands(true)
-        .args(scope())
-        .args([
-            Arg::new("read-only")
-                .long("read-only")
-                .action(ArgAction::SetTrue)
-                .help("Serve the reading tools alone, and open the directory without the right to write"),
-            Arg::new("tools")
-                .long("tools")
-                .value_name("NAME,...")
-                .value_delimiter(',')
-                .action(ArgAction::Append)
-                .help("Serve these tools alone"),
-            Arg::new("write-mode")
-                .long("write-mode")
-                .value_name("MODE")
-                .value_parser(["replace", "create-new"])
-                .default_value("replace")
-                .help("What writing does to a file that exists: replace it, or refuse"),
-            Arg::new("content-hash")
-                .long("content-hash")
-                .value_name("HASH")
-                .value_parser(["sha256", "hmac-sha256"])
-                .default_value("sha256")
-                .help("How contents are hashed; hmac-sha256 takes a secret of this process"),
-            Arg::new("cursor-key-file")
-                .long("cursor-key-file")
-                .value_name("FILE")
-                .value_parser(ValueParser::path_buf())
-                .help("The key that signs cursors, for several processes that serve one root"),
-            Arg::new("lockdown")
-                .long("lockdown")
-                .value_name("MODE")
-                .value_parser(["auto", "required", "off"])
-                .default_value("auto")
-                .help("Give up the process's own rights: as far as the kernel can, or else do not start"),
-            Arg::new("verbose")
-                .short('v')
-                .long("verbose")
-                .action(ArgAction::Count)
-                .help("Write diagnostics to stderr"),
-        ]);
-    Limits::TABLE
-        .iter()
-        .fold(command, |command, limit| {
-            command.arg(
-                Arg::new(limit.flag)
-                    .long(limit.flag)
-                    .value_name("N")
-                    .value_parser(|text: &str| limit.parse(text))
-                    .help(format!(
-                        "Bound: {} [default: {}]",
-                        limit.about.trim(),
-                        limit.display(limit.core)
-                    )),
-            )
-        })
+        .args(flags())
         .subcommand(
             Command::new("check")
-                .about("Says for each path whether it is served, and by which rule")
-                .args(scope())
+                .about("Says for each path whether it is served, by which rule, and what lies there")
+                .long_about("Says for each path whether it is served, by which rule, and what lies there. No link is followed and no file of the root opened. It takes every flag of the server and ends with status 0, whatever it finds.")
+                .override_usage("preopen-mcp check --root DIR --include GLOB [OPTIONS] PATH...")
+                .args(flags())
                 .arg(
                     Arg::new("path")
                         .value_name("PATH")
                         .num_args(1..)
-                        .required(true)
+                        .value_parser(ValueParser::os_string())
                         .help("A path relative to the root"),
                 ),
         )
@@ -166,8 +105,20 @@ fn command() -> Command {
         .subcommand(Command::new("guest").about("Writes the portable component to stdout"))
 }
 
-/// The flags that say what is served.
-fn scope() -> [Arg; 3] {
+/// The flags of a server. `check` takes them all, so that the command line of
+/// one can be asked about as it stands.
+fn flags() -> impl Iterator<Item = Arg> {
+    let limits = Limits::TABLE.iter().map(|limit| {
+        Arg::new(limit.flag)
+            .long(limit.flag)
+            .value_name("N")
+            .value_parser(|text: &str| limit.parse(text))
+            .help(format!(
+                "Bound: {} [default: {}]",
+                limit.about.trim(),
+                limit.display(limit.core)
+            ))
+    });
     [
         Arg::new("root")
             .long("root")
@@ -184,7 +135,51 @@ fn scope() -> [Arg; 3] {
             .value_name("GLOB")
             .action(ArgAction::Append)
             .help("Hide what this matches all the same; may be given again"),
+        Arg::new("read-only")
+            .long("read-only")
+            .action(ArgAction::SetTrue)
+            .help(
+                "Serve the reading tools alone, and open the directory without the right to write",
+            ),
+        Arg::new("tools")
+            .long("tools")
+            .value_name("NAME,...")
+            .value_delimiter(',')
+            .action(ArgAction::Append)
+            .help("Serve these tools alone"),
+        Arg::new("write-mode")
+            .long("write-mode")
+            .value_name("MODE")
+            .value_parser(["replace", "create-new"])
+            .default_value("replace")
+            .help("What writing does to a file that exists: replace it, or refuse"),
+        Arg::new("content-hash")
+            .long("content-hash")
+            .value_name("HASH")
+            .value_parser(["sha256", "hmac-sha256"])
+            .default_value("sha256")
+            .help("How contents are hashed; hmac-sha256 takes a secret of this process"),
+        Arg::new("cursor-key-file")
+            .long("cursor-key-file")
+            .value_name("FILE")
+            .value_parser(ValueParser::path_buf())
+            .help("The key that signs cursors, for several processes that serve one root"),
+        Arg::new("lockdown")
+            .long("lockdown")
+            .value_name("MODE")
+            .value_parser(["auto", "required", "off"])
+            .default_value("auto")
+            .help(
+                "Give up the process's own rights: as far as the kernel can, or else do not start",
+            ),
+        Arg::new("verbose")
+            .short('v')
+            .long("verbose")
+            .action(ArgAction::Count)
+            .help("Write diagnostics to stderr"),
     ]
+    .into_iter()
+    .chain(limits)
 }
 
 fn options(matches: &ArgMatches) -> Result<Options, UsageError> {
@@ -197,20 +192,14 @@ fn options(matches: &ArgMatches) -> Result<Options, UsageError> {
             "--include GLOB is missing: say what to serve, such as --include '**'".to_owned(),
         ));
     }
-    Ok(Options {
-        exclude: strings(matches, "exclude"),
-        ..Options::new(root, include)
-    })
-}
-
-fn serving(options: &mut Options, matches: &ArgMatches) -> Result<(), UsageError> {
-    let choice = |name| matches.get_one::<String>(name).map(String::as_str);
+    let mut options = Options::new(root, include);
+    options.exclude = strings(matches, "exclude");
     options.read_only = matches.get_flag("read-only");
     options.tools = strings(matches, "tools");
-    if choice("write-mode") == Some("create-new") {
+    if choice(matches, "write-mode") == Some("create-new") {
         options.write_mode = WriteMode::CreateNew;
     }
-    if choice("content-hash") == Some("hmac-sha256") {
+    if choice(matches, "content-hash") == Some("hmac-sha256") {
         options.content_hash = ContentHash::HmacSha256;
     }
     if let Some(file) = matches.get_one::<PathBuf>("cursor-key-file") {
@@ -224,7 +213,20 @@ fn serving(options: &mut Options, matches: &ArgMatches) -> Result<(), UsageError
             *field = *value;
         }
     }
-    Ok(())
+    Ok(options)
+}
+
+fn paths(matches: &ArgMatches) -> Result<Vec<OsString>, UsageError> {
+    let paths = matches
+        .get_many("path")
+        .map(|paths| paths.cloned().collect());
+    paths.ok_or_else(|| {
+        UsageError("PATH is missing: name what to check, relative to the root".to_owned())
+    })
+}
+
+fn choice<'a>(matches: &'a ArgMatches, name: &str) -> Option<&'a str> {
+    matches.get_one::<String>(name).map(String::as_str)
 }
 
 fn strings(matches: &ArgMatches, name: &str) -> Vec<String> {
@@ -256,11 +258,4 @@ fn key(file: &Path) -> Result<Vec<u8>, UsageError> {
         .read_to_end(&mut key)
         .map_err(|error| refused(&error))?;
     Ok(key)
-}
-
-/// clap explains itself over several lines; the first says it all.
-fn one_line(text: &str) -> String {
-    let line = text.lines().next().unwrap_or_default();
-    let line = line.strip_prefix("error: ").unwrap_or(line);
-    format!("{line} (see --help)")
 }

@@ -4,6 +4,7 @@
 mod check;
 mod cli;
 mod demo;
+mod usage;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -11,7 +12,8 @@ use std::process::ExitCode;
 use preopen_mcp::process::{self, ProcessError};
 use preopen_mcp::{Lockdown, Options, Root, RootError, Server, ServerError, diagnostics};
 
-use cli::{Invocation, UsageError};
+use cli::Invocation;
+use usage::UsageError;
 
 /// A command line or configuration that cannot be served (EX_USAGE, sysexits.h).
 const USAGE: u8 = 64;
@@ -79,7 +81,7 @@ fn main() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            diagnostics::line(&failure.text);
+            diagnostics::line(&one_line(&failure.text));
             ExitCode::from(failure.status)
         }
     }
@@ -113,6 +115,19 @@ fn serve(options: Options, lockdown: Lockdown, verbose: bool) -> Result<(), Fail
     }
     let server = Server::new(root)?;
     Ok(process::serve(server, lockdown)?)
+}
+
+/// `text` without what would make it more than one line, or move a cursor: a
+/// path that an operator names may hold anything.
+fn one_line(text: &str) -> String {
+    text.chars().fold(String::new(), |mut line, character| {
+        if character.is_control() {
+            line.extend(character.escape_debug());
+        } else {
+            line.push(character);
+        }
+        line
+    })
 }
 
 /// Writes to stdout; that nobody reads it is no failure.
