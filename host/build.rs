@@ -7,6 +7,8 @@
 
 use std::env;
 use std::error::Error;
+use std::ffi::OsStr;
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 
@@ -56,18 +58,36 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     finish(building, "building the compiler for the components")?;
 
+    let mut compile = Command::new(compiler.join("precompile/preopen-precompile"));
+    compile.arg(env::var("TARGET")?);
     for (package, name) in COMPONENTS {
         let file = package.replace('-', "_");
         let wasm = shared.join(format!("guest/{TARGET}/component/{file}.wasm"));
         std::fs::copy(&wasm, out.join(format!("{name}.wasm")))?;
-        let mut compile = Command::new(compiler.join("precompile/preopen-precompile"));
-        compile
-            .arg(&wasm)
-            .arg(out.join(format!("{name}.cwasm")))
-            .arg(env::var("TARGET")?);
-        finish(start(&mut compile)?, "compiling a component")?;
+        compile.arg(&wasm).arg(out.join(format!("{name}.cwasm")));
     }
-    Ok(())
+    let mut table = String::new();
+    for (name, text) in imports(&workspace)? {
+        let code = out.join(format!("imports-{name}.cwasm"));
+        compile.arg(text).arg(&code);
+        writeln!(table, "({name:?}, include_bytes!({code:?}) as &[u8]),")?;
+    }
+    std::fs::write(out.join("imports.rs"), format!("&[{table}]"))?;
+    finish(start(&mut compile)?, "compiling the components")
+}
+
+/// The components that each import something the host does not grant, for its
+/// tests: name and file.
+fn imports(workspace: &Path) -> Result<Vec<(String, PathBuf)>, Box<dyn Error>> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(workspace.join("tests/hostile/imports"))? {
+        let path = entry?.path();
+        if let Some(name) = path.file_stem().and_then(OsStr::to_str) {
+            found.push((name.to_owned(), path.clone()));
+        }
+    }
+    found.sort();
+    Ok(found)
 }
 
 /// Makes sure that the component's target is installed.

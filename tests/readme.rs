@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use preopen_mcp::hostile::{EXPECTED, Ends};
+use preopen_mcp::hostile::EXPECTED;
 use preopen_mcp::limits::Limits;
 use preopen_mcp::policy::{Policy, Verdict};
 use preopen_mcp::{Options, Root, Server};
@@ -17,8 +17,12 @@ use serde_json::{Value, json};
 #[path = "../examples/embed.rs"]
 mod embed;
 
+/// What a program says that can take layers away; the crate's own tests see to
+/// it that theirs does.
+const SWITCH: &str = "this program can take its layers away";
+
 const README: &str = include_str!("../README.md");
-const CONFINEMENT: &str = include_str!("../docs/confinement.md");
+const SECURITY: &str = include_str!("../SECURITY.md");
 const PTC_HOST: &str = include_str!("../examples/ptc-host.json");
 
 /// The rows of the table whose header starts with `header`, cell by cell.
@@ -153,37 +157,48 @@ fn the_table_of_patterns_is_what_the_policy_does() {
 }
 
 #[test]
-fn the_table_of_attempts_is_the_one_the_component_is_held_to() {
-    let expected: Vec<String> = EXPECTED
-        .iter()
-        .map(|row| {
-            let ends = match row.ends {
-                Ends::Refused(codes) => format!("refused: {codes}"),
-                Ends::Harmless => "nothing of use".to_owned(),
-                Ends::Exhausted => "out of handles or time".to_owned(),
-                Ends::TimedOut => "out of time".to_owned(),
-                Ends::OutOfMemory => "out of memory".to_owned(),
-                Ends::Trapped => "its instance ended".to_owned(),
-            };
-            format!("| `{}` | {ends} | {} |", row.name, row.layer)
-        })
-        .collect();
-    let written: Vec<&str> = CONFINEMENT
-        .lines()
-        .skip_while(|line| !line.starts_with("| attempt |"))
-        .skip(2)
-        .take_while(|line| line.starts_with('|'))
-        .collect();
-    assert_eq!(written, expected);
-}
-
-#[test]
 fn the_program_links_no_compiler() {
     let program = std::fs::read(env!("CARGO_BIN_EXE_preopen-mcp")).unwrap();
     let holds = |name: &str| memchr::memmem::find(&program, name.as_bytes()).is_some();
     // The names of what is linked are in a program that was built for tests.
     assert!(holds("wasmtime"));
     assert!(!holds("cranelift_codegen") && !holds("regalloc2"));
+}
+
+/// What SECURITY.md says is tried is an attempt, or a component that imports.
+#[test]
+fn the_attempts_that_the_advisories_name_are_made() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let imports = root.join("tests/hostile/imports");
+    let rows: Vec<&str> = SECURITY
+        .lines()
+        .skip_while(|line| !line.starts_with("| advisory"))
+        .skip(2)
+        .take_while(|line| line.starts_with('|'))
+        .collect();
+    assert!(rows.len() > 4);
+    for row in rows {
+        let tried = row.split(" | ").last().unwrap();
+        let named: Vec<&str> = tried.split('`').skip(1).step_by(2).collect();
+        assert!(!named.is_empty(), "{row}");
+        for name in named {
+            let attempt = EXPECTED.iter().any(|row| row.name == name);
+            let import = imports.join(name).with_extension("wat").exists();
+            assert!(attempt || import, "{name}");
+        }
+    }
+}
+
+/// The tests of the crate can take layers away; nothing else can.
+#[test]
+fn the_program_has_no_switch_for_layers() {
+    let program = std::fs::read(env!("CARGO_BIN_EXE_preopen-mcp")).unwrap();
+    assert!(memchr::memmem::find(&program, SWITCH.as_bytes()).is_none());
+    let manifest = include_str!("../host/Cargo.toml");
+    assert!(
+        !manifest.contains("[features]"),
+        "a feature could bring it in"
+    );
 }
 
 #[test]

@@ -50,8 +50,25 @@ thread_local! {
     static AWAY: std::cell::RefCell<Vec<Layer>> = const { std::cell::RefCell::new(Vec::new()) };
 }
 
+/// Stands in every program that has the switch, and so in no other: a test
+/// looks for it in the one that is released.
+#[cfg(test)]
+const SWITCH: &str = "this program can take its layers away";
+
 /// Takes layers away from this thread, to see what the others stop.
 #[cfg(test)]
 pub(crate) fn take_away(layers: &[Layer]) {
+    std::hint::black_box(SWITCH);
     AWAY.with(|away| away.borrow_mut().extend(layers));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SWITCH;
+
+    #[test]
+    fn a_program_with_the_switch_says_so() {
+        let program = std::fs::read(std::env::current_exe().expect("a path")).expect("a program");
+        assert!(memchr::memmem::find(&program, SWITCH.as_bytes()).is_some());
+    }
 }

@@ -1,5 +1,5 @@
-//! Compiles a component to machine code ahead of time: `IN.wasm OUT.cwasm
-//! TARGET`. Only the build runs it; it shares the engine settings with the
+//! Compiles components to machine code ahead of time: `TARGET IN.wasm OUT.cwasm
+//! …`; one written as text will do. Only the build runs it; it shares the engine settings with the
 //! server and knows nothing else of it.
 
 use std::{env, fs};
@@ -32,8 +32,8 @@ fn portable_simd(config: &mut Config) {
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = env::args().skip(1).collect();
-    let [component, output, target] = arguments.as_slice() else {
-        bail!("usage: preopen-precompile IN.wasm OUT.cwasm TARGET");
+    let Some((target, files)) = arguments.split_first() else {
+        bail!("usage: preopen-precompile TARGET [IN.wasm OUT.cwasm]...");
     };
     let mut config = engine::config();
     // A named target means its baseline processor, not the one that builds.
@@ -41,7 +41,14 @@ fn main() -> Result<()> {
     if target.starts_with("x86_64") {
         portable_simd(&mut config);
     }
-    let wasm = fs::read(component).with_context(|| format!("cannot read {component}"))?;
-    let code = Engine::new(&config)?.precompile_component(&wasm)?;
-    fs::write(output, code).with_context(|| format!("cannot write {output}"))
+    let engine = Engine::new(&config)?;
+    for pair in files.chunks(2) {
+        let [component, output] = pair else {
+            bail!("each component needs a name for its code");
+        };
+        let wasm = fs::read(component).with_context(|| format!("cannot read {component}"))?;
+        let code = engine.precompile_component(&wasm)?;
+        fs::write(output, code).with_context(|| format!("cannot write {output}"))?;
+    }
+    Ok(())
 }

@@ -15,6 +15,10 @@ static GUEST: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/guest.cwasm"));
 /// The component that tries to get out.
 static HOSTILE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/hostile.cwasm"));
 
+/// Components that each import one thing, by name: for the tests.
+#[cfg(test)]
+pub(super) static IMPORTS: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/imports.rs"));
+
 /// A component the build embedded.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Embedded {
@@ -22,6 +26,9 @@ pub(crate) enum Embedded {
     Guest,
     /// The one that tries to get out.
     Hostile,
+    /// The one of [`IMPORTS`] at this place.
+    #[cfg(test)]
+    Import(usize),
 }
 
 /// Loads a component. The engine checks that the code was made by the same
@@ -30,6 +37,8 @@ pub(super) fn load(engine: &Engine, component: Embedded) -> wasmtime::Result<Com
     let code = match component {
         Embedded::Guest => GUEST,
         Embedded::Hostile => HOSTILE,
+        #[cfg(test)]
+        Embedded::Import(at) => IMPORTS[at].1,
     };
     // SAFETY: `deserialize` runs what it is given, so the bytes must come from
     // `Engine::precompile_component` and be unchanged. These were written by

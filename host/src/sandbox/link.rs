@@ -92,3 +92,6 @@ fn import(l: &mut Linker<State>, interface: &str) -> wasmtime::Result<()> {
         )),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod layers;
+mod manual;
 mod native;
 
 use preopen_contract::policy::is_reserved;

@@ -1,0 +1,3 @@
+;; A function of no interface.
+(component
+  (import "system" (func)))

@@ -1,0 +1,3 @@
+;; A module of somebody else.
+(component
+  (import "library" (core module)))
