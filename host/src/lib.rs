@@ -22,6 +22,9 @@ mod server;
 mod shortage;
 
 pub mod diagnostics;
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod hostile;
 pub mod process;
 

@@ -12,6 +12,8 @@ mod resolve;
 mod unused;
 mod walk;
 
+#[cfg(any(test, fuzzing))]
+pub(crate) mod sequence;
 #[cfg(test)]
 mod tests;
 

@@ -1,0 +1,126 @@
+//! What becomes of entries: made, removed, and put in the place of others, by
+//! the component and by somebody else.
+
+use preopen_contract::policy::{Policy, Verdict};
+use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
+
+use super::super::operation;
+use super::super::tree::{Place, Thing, Tree};
+use super::super::{Answer, Given};
+use super::{Model, is_temporary, join, refuse, thing};
+
+impl Model {
+    /// Where an entry is changed, if that may be.
+    pub(super) fn change<'a>(
+        &self,
+        from: usize,
+        path: &'a str,
+        judge: impl FnOnce(&Policy, &str) -> Verdict,
+    ) -> Result<Place<'a>, ErrorCode> {
+        let base = self.mutable(from)?;
+        refuse(judge(&self.policy, &join(base, path)?))?;
+        self.tree.place(base.id, path)
+    }
+
+    pub(super) fn remove_directory(&mut self, from: usize, path: &str) -> Answer {
+        let place = self.change(from, path, Policy::directory)?;
+        let id = self.tree.at(place)?;
+        if !self.tree.is_directory(id) {
+            return Err(ErrorCode::NotDirectory);
+        }
+        if !self.tree.entries(id).is_empty() {
+            return Err(ErrorCode::NotEmpty);
+        }
+        self.tree.remove_all(place).map(|()| Given::Nothing)
+    }
+
+    pub(super) fn unlink(&mut self, from: usize, path: &str) -> Answer {
+        // A temporary is removed wherever it stands.
+        let judge = |policy: &Policy, whole: &str| match is_temporary(whole) {
+            true => Verdict::Served,
+            false => policy.file(whole),
+        };
+        let place = self.change(from, path, judge)?;
+        if self.tree.is_directory(self.tree.at(place)?) {
+            return Err(ErrorCode::IsDirectory);
+        }
+        self.tree.take(place).map(|_| Given::Nothing)
+    }
+
+    /// From where to where a temporary goes; `other` for what is none.
+    fn placing<'a>(
+        &self,
+        (from, old): (usize, &'a str),
+        (to, new): (usize, &'a str),
+        other: ErrorCode,
+    ) -> Result<(Place<'a>, Place<'a>), ErrorCode> {
+        let (from, to) = (self.mutable(from)?, self.mutable(to)?);
+        let (source, target) = (join(from, old)?, join(to, new)?);
+        if !is_temporary(&source) {
+            return Err(other);
+        }
+        refuse(self.policy.file(&target))?;
+        Ok((self.tree.place(from.id, old)?, self.tree.place(to.id, new)?))
+    }
+
+    pub(super) fn replace(&mut self, from: usize, old: &str, to: usize, new: &str) -> Answer {
+        let (source, target) = self.placing((from, old), (to, new), ErrorCode::Unsupported)?;
+        match self.tree.at(target) {
+            Err(ErrorCode::NoEntry) => {}
+            Err(code) => return Err(code),
+            Ok(there) => match *self.tree.thing(there) {
+                Thing::File { mode: kept, .. } => {
+                    let own = self.tree.at(source)?;
+                    if let Thing::File { mode, .. } = self.tree.thing_mut(own) {
+                        *mode = kept;
+                    }
+                }
+                Thing::Directory(_) => return Err(ErrorCode::IsDirectory),
+                Thing::Link(_) | Thing::Pipe => return Err(ErrorCode::NoEntry),
+            },
+        }
+        self.rename(source, target)
+    }
+
+    pub(super) fn put(&mut self, from: usize, old: &str, to: usize, new: &str) -> Answer {
+        let (source, target) = self.placing((from, old), (to, new), ErrorCode::NotPermitted)?;
+        self.tree.at(source)?;
+        match self.tree.at(target) {
+            Ok(_) => Err(ErrorCode::Exist),
+            Err(ErrorCode::NoEntry) => self.rename(source, target),
+            Err(code) => Err(code),
+        }
+    }
+
+    fn rename(&mut self, source: Place<'_>, target: Place<'_>) -> Answer {
+        let own = self.tree.at(source)?;
+        if self.tree.is_removed(target.directory) {
+            return Err(ErrorCode::NoEntry);
+        }
+        self.tree.take(source)?;
+        self.tree.put(target, own);
+        Ok(Given::Nothing)
+    }
+
+    pub(super) fn appears(&mut self, path: &str, what: operation::Thing) -> Answer {
+        let place = self.tree.place(Tree::ROOT, path)?;
+        // Whoever else is there uses these names for files alone.
+        if is_temporary(path) && !matches!(what, operation::Thing::File) {
+            return Err(ErrorCode::Unsupported);
+        }
+        self.tree.make(place, thing(what))?;
+        Ok(Given::Nothing)
+    }
+
+    pub(super) fn moves(&mut self, old: &str, new: &str) -> Answer {
+        let source = self.tree.place(Tree::ROOT, old)?;
+        let target = self.tree.place(Tree::ROOT, new)?;
+        let own = self.tree.at(source)?;
+        let is_free = self.tree.at(target) == Err(ErrorCode::NoEntry);
+        let is_in_itself = self.tree.holds(own, target.directory);
+        if !is_free || is_in_itself || is_temporary(new) && !self.tree.is_file(own) {
+            return Err(ErrorCode::Unsupported);
+        }
+        self.rename(source, target)
+    }
+}
