@@ -139,11 +139,20 @@ fn a_path_that_counts_from_the_working_directory_is_told_what_may_be_meant() {
     let root = Root::new().file("a.txt", "x");
     let exit = run_from(
         root.above(),
-        ["check", "--root", "root", "--include", "**", "root/a.txt"],
+        [
+            "check",
+            "--root",
+            "./root",
+            "--include",
+            "**",
+            "./root/a.txt",
+            "root/a.txt",
+        ],
     );
     assert_eq!(
         String::from_utf8(exit.stdout).unwrap(),
-        "root/a.txt: served, by --include **; nothing is there, not even root; paths are relative to the root, so perhaps a.txt is meant\n"
+        "./root/a.txt: refused: paths are relative to the root; write a.txt\n\
+         root/a.txt: served, by --include **; nothing is there, not even root; paths are relative to the root, so perhaps a.txt is meant\n"
     );
 }
 

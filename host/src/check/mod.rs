@@ -57,7 +57,12 @@ impl Check<'_> {
         match RelPath::parse(path) {
             Ok(path) => self.verdict(&path),
             Err(error) => match self.spellings.advise(path, error) {
-                Advice::Write(path) => instead(&path),
+                Advice::Write(path) => {
+                    let meant = self.spellings.meant(&path);
+                    // Spelled from the working directory, as `./root/a.txt`.
+                    let meant = meant.filter(|meant| !self.is_there(&path) && self.is_there(meant));
+                    instead(&meant.unwrap_or(path))
+                }
                 Advice::Perhaps(path) if self.is_there(&path) => instead(&path),
                 Advice::Perhaps(_) | Advice::Outside => {
                     "refused: it lies outside the root, where nothing is served".to_owned()
