@@ -50,9 +50,9 @@ impl Guest for Component {
         let tool = tools::find(&settings, &name).ok_or(CallError::UnknownTool)?;
         let root = root::granted().ok_or(CallError::NoRoot)?;
         Ok(match tools::call(tool, &settings, &root, arguments) {
-            Ok(structured) => ToolResult {
-                structured: Some(structured),
-                text: None,
+            Ok(answer) => ToolResult {
+                structured: answer.structured,
+                text: answer.text,
                 is_error: false,
             },
             Err(refusal) => ToolResult {

@@ -30,7 +30,7 @@ pub mod process;
 
 pub use lockdown::{Held, Lockdown, LockdownError};
 pub use preopen_contract::{limits, path, policy};
-pub use root::{ContentHash, MIN_CURSOR_KEY_BYTES, Options, Root, RootError, WriteMode};
+pub use root::{ContentHash, MIN_CURSOR_KEY_BYTES, Options, Root, RootError, Toolset, WriteMode};
 pub use sandbox::SandboxError;
 pub use server::{Server, ServerError};
 pub use shortage::Shortage;

@@ -40,6 +40,18 @@ pub enum ContentHash {
     HmacSha256,
 }
 
+/// Which set of tools is served.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Toolset {
+    /// Items in pages, for programs.
+    #[default]
+    Core,
+    /// Text for a reader, for desktop clients.
+    Workspace,
+    /// Both.
+    All,
+}
+
 /// What to serve, and how.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -51,7 +63,9 @@ pub struct Options {
     pub exclude: Vec<String>,
     /// Leaves only the tools that read, and opens the root without the right to write.
     pub read_only: bool,
-    /// Leaves only these tools; empty means all.
+    /// Which set of tools is served.
+    pub toolset: Toolset,
+    /// Leaves only these tools; empty means all of the set.
     pub tools: Vec<String>,
     /// What writing does to a file that exists.
     pub write_mode: WriteMode,
@@ -75,6 +89,7 @@ impl Options {
             include: include.into_iter().map(Into::into).collect(),
             exclude: Vec::new(),
             read_only: false,
+            toolset: Toolset::default(),
             tools: Vec::new(),
             write_mode: WriteMode::default(),
             content_hash: ContentHash::default(),
@@ -149,6 +164,7 @@ pub struct Root {
     pub(crate) grant: Arc<Grant>,
     pub(crate) cursor_key: [u8; 32],
     pub(crate) hash_key: Option<[u8; 32]>,
+    pub(crate) toolset: Toolset,
     pub(crate) tools: Vec<String>,
     pub(crate) write_mode: WriteMode,
     pub(crate) limits: Limits,
@@ -206,6 +222,7 @@ impl Root {
             grant: Arc::new(grant),
             cursor_key,
             hash_key,
+            toolset: options.toolset,
             tools: options.tools,
             write_mode: options.write_mode,
             limits: options.limits,

@@ -1,12 +1,9 @@
 //! The table of tools: which there are, in which order, and which of them the
-//! settings leave. A tool gives the structured answer or a refusal.
+//! settings leave. A tool gives an answer or a refusal.
 
-mod list_directory;
-mod read_text_file;
+mod core;
 mod schema;
-mod search_files;
-mod search_text;
-mod write_text_file;
+mod workspace;
 
 use preopen_contract::json;
 use serde_json::Value;
@@ -26,8 +23,25 @@ pub(crate) struct Tool {
     arguments: &'static [&'static str],
     /// Its definition for `tools/list`.
     definition: fn(&Settings) -> Value,
-    /// Its structured answer, as JSON.
-    call: fn(&Call<'_>) -> Result<String, Refusal>,
+    call: fn(&Call<'_>) -> Result<Answer, Refusal>,
+}
+
+/// What a tool answers. At least one of the two is there.
+pub(crate) struct Answer {
+    /// The structured answer, as JSON text that fits the tool's output schema.
+    pub(crate) structured: Option<String>,
+    /// The answer for a reader; where it is absent the structured one is shown.
+    pub(crate) text: Option<String>,
+}
+
+impl Answer {
+    /// One that is structured alone.
+    fn structured(json: String) -> Self {
+        Self {
+            structured: Some(json),
+            text: None,
+        }
+    }
 }
 
 /// One call of a tool.
@@ -56,20 +70,14 @@ mod id {
     pub(crate) const READ_TEXT_FILE: u8 = 4;
 }
 
-const CORE: &[Tool] = &[
-    list_directory::TOOL,
-    search_files::TOOL,
-    search_text::TOOL,
-    read_text_file::TOOL,
-    write_text_file::TOOL,
-];
-
 /// The tools that `settings` leave, in the order they are listed.
 fn served(settings: &Settings) -> impl Iterator<Item = &'static Tool> {
-    let all = match settings.toolset {
-        Toolset::Core => CORE,
+    let (core, workspace) = match settings.toolset {
+        Toolset::Core => (core::TOOLS, &[][..]),
+        Toolset::Workspace => (&[][..], workspace::TOOLS),
+        Toolset::All => (core::TOOLS, workspace::TOOLS),
     };
-    all.iter().filter(|tool| {
+    core.iter().chain(workspace).filter(|tool| {
         let named = settings.only.is_empty() || settings.only.iter().any(|name| name == tool.name);
         named && !(tool.writes && settings.read_only)
     })
@@ -94,7 +102,7 @@ pub(crate) fn call(
     settings: &Settings,
     root: &Dir,
     arguments: String,
-) -> Result<String, Refusal> {
+) -> Result<Answer, Refusal> {
     let parsed = Arguments::parse(&arguments, tool.arguments)?;
     // The text may be as long as what is to be written: it is not kept meanwhile.
     drop(arguments);

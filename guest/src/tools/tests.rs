@@ -4,7 +4,8 @@
 use preopen_contract::limits::Limits as Defaults;
 use serde_json::Value;
 
-use super::{CORE, definitions, find};
+use super::core::TOOLS as CORE;
+use super::{definitions, find};
 use crate::bindings::exports::preopen::mcp::tools::{Limits, Settings, Toolset, WriteMode};
 
 fn settings() -> Settings {
@@ -21,6 +22,7 @@ fn settings() -> Settings {
             max_scan_bytes: limits.max_scan_bytes,
             max_entries: limits.max_entries,
             max_depth: limits.max_depth,
+            call_timeout: limits.call_timeout,
         },
         cursor_key: vec![1; 32],
         hash_key: None,

@@ -283,7 +283,11 @@ impl Sandbox {
 fn settings(root: &Root) -> Settings {
     let limits = &root.limits;
     Settings {
-        toolset: Toolset::Core,
+        toolset: match root.toolset {
+            crate::root::Toolset::Core => Toolset::Core,
+            crate::root::Toolset::Workspace => Toolset::Workspace,
+            crate::root::Toolset::All => Toolset::All,
+        },
         only: root.tools.clone(),
         read_only: !root.grant.writable,
         write_mode: match root.write_mode {
@@ -297,6 +301,7 @@ fn settings(root: &Root) -> Settings {
             max_scan_bytes: limits.max_scan_bytes,
             max_entries: limits.max_entries,
             max_depth: limits.max_depth,
+            call_timeout: limits.call_timeout,
         },
         cursor_key: root.cursor_key.to_vec(),
         hash_key: root.hash_key.map(|key| key.to_vec()),

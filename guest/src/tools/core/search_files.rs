@@ -11,7 +11,7 @@ use crate::page::Paging;
 use crate::refusal::Refusal;
 use crate::root::Asked;
 use crate::tools::schema::Reading;
-use crate::tools::{Call, Tool, id};
+use crate::tools::{Answer, Call, Tool, id};
 use crate::walk::Walk;
 
 const MAX_ITEMS: usize = 200;
@@ -45,7 +45,7 @@ fn definition(_settings: &Settings) -> serde_json::Value {
     .definition()
 }
 
-fn call(call: &Call<'_>) -> Result<String, Refusal> {
+fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
     let query = call.arguments.query()?;
     let bound = [query];
     let mut paging = Paging::new(
@@ -81,5 +81,7 @@ fn call(call: &Call<'_>) -> Result<String, Refusal> {
     if matching == 0 {
         call.root.serves_something()?;
     }
-    paging.finish(|| state.finish(), next)
+    paging
+        .finish(|| state.finish(), next)
+        .map(Answer::structured)
 }

@@ -12,7 +12,7 @@ use crate::refusal::Refusal;
 use crate::root::File;
 use crate::text::{CHUNK_BYTES, chunk};
 use crate::tools::schema::Reading;
-use crate::tools::{Call, RETRIES, Tool, id};
+use crate::tools::{Answer, Call, RETRIES, Tool, id};
 use crate::tree::Fault;
 
 const MAX_ITEMS: usize = 8;
@@ -53,7 +53,7 @@ fn definition(settings: &Settings) -> serde_json::Value {
     .definition()
 }
 
-fn call(call: &Call<'_>) -> Result<String, Refusal> {
+fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
     let path = call.arguments.file_path()?;
     let bound = [path.as_str()];
     let mut paging = Paging::new(
@@ -83,7 +83,9 @@ fn call(call: &Call<'_>) -> Result<String, Refusal> {
         // What was read is only worth judging if it is of one moment.
         if file.version().map_err(Refusal::reading)? == version {
             let next = fill(&mut paging, &bytes, start, at_end)?;
-            return paging.finish(|| state, next.map(|offset| [offset, 0, 0]));
+            return paging
+                .finish(|| state, next.map(|offset| [offset, 0, 0]))
+                .map(Answer::structured);
         }
     }
     // With a cursor, the check has refused the second try.

@@ -15,7 +15,7 @@ use crate::root::{Dir, File, Identity};
 use crate::scan::{LineStart, Scanned, Scanner};
 use crate::text::EXCERPT_BYTES;
 use crate::tools::schema::Reading;
-use crate::tools::{Call, RETRIES, Tool, id};
+use crate::tools::{Answer, Call, RETRIES, Tool, id};
 use crate::tree::Fault;
 use crate::walk::Walk;
 
@@ -56,7 +56,7 @@ fn definition(_settings: &Settings) -> serde_json::Value {
     .definition()
 }
 
-fn call(call: &Call<'_>) -> Result<String, Refusal> {
+fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
     let query = call.arguments.query()?;
     let path = call.arguments.path()?;
     let bound = [query, path.as_str()];
@@ -117,7 +117,10 @@ fn call(call: &Call<'_>) -> Result<String, Refusal> {
         Err(refusal) => return Err(refusal),
     }
     let state = search.state;
-    search.paging.finish(|| state.finish(), search.next)
+    search
+        .paging
+        .finish(|| state.finish(), search.next)
+        .map(Answer::structured)
 }
 
 /// A search under way. Files are counted in the order of the walk: as long as the state is the

@@ -14,7 +14,7 @@ use crate::refusal::Refusal;
 use crate::root::{Dir, File, Identity};
 use crate::scan::BLOCK_BYTES;
 use crate::tools::schema::{annotations, content_hash};
-use crate::tools::{Call, Tool};
+use crate::tools::{Answer, Call, Tool};
 use crate::tree::Fault;
 
 /// The longest name, in bytes: what common filesystems take.
@@ -92,7 +92,7 @@ fn definition(settings: &Settings) -> Value {
     })
 }
 
-fn call(call: &Call<'_>) -> Result<String, Refusal> {
+fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
     let path = call.arguments.file_path()?;
     let name = path.as_str();
     if !is_basename(name) {
@@ -136,11 +136,11 @@ fn call(call: &Call<'_>) -> Result<String, Refusal> {
     }
     let mut hash = ContentHash::new(key);
     hash.update(content);
-    Ok(json::text(&Written {
+    Ok(Answer::structured(json::text(&Written {
         path: name,
         bytes: content.len(),
         content_hash: hash.finish(),
-    }))
+    })))
 }
 
 /// `[a-z0-9][a-z0-9._-]{0,254}`.

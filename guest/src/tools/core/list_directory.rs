@@ -11,7 +11,7 @@ use crate::item::Value;
 use crate::page::Paging;
 use crate::refusal::Refusal;
 use crate::tools::schema::Reading;
-use crate::tools::{Call, Tool, id};
+use crate::tools::{Answer, Call, Tool, id};
 use crate::tree::{Directory, Entry, Kind};
 use crate::walk::{holds_file, list};
 
@@ -51,7 +51,7 @@ fn definition(_settings: &Settings) -> serde_json::Value {
     .definition()
 }
 
-fn call(call: &Call<'_>) -> Result<String, Refusal> {
+fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
     let path = call.arguments.path()?;
     let bound = [path.as_str()];
     let mut paging = Paging::new(
@@ -117,7 +117,9 @@ fn call(call: &Call<'_>) -> Result<String, Refusal> {
         }
         call.root.serves_something()?;
     }
-    paging.finish(|| state(&listed), next)
+    paging
+        .finish(|| state(&listed), next)
+        .map(Answer::structured)
 }
 
 /// The state that a cursor depends on: what was listed, on whatever page.
