@@ -129,7 +129,7 @@ impl Case {
         let mut bytes = text.clone().into_bytes();
         let (at, to) = (choices.below(LENGTH), choices.below(LENGTH));
         let letter = ALPHABET[choices.below(ALPHABET.len())];
-        match choices.below(10) {
+        match choices.below(11) {
             0 => bytes[at] ^= 1 << (to % 8),
             1 => bytes[at] = letter,
             2 => drop(bytes.remove(at)),
@@ -148,6 +148,8 @@ impl Case {
                 bytes = respelled.into_bytes();
             }
             8 => bytes = choices.bytes(LENGTH).to_vec(),
+            // The last characters of both parts have bits that say nothing.
+            9 => bytes[[LENGTH - 45, LENGTH - 1][to % 2]] = letter,
             _ => {
                 let own = choices.bytes(LENGTH - at);
                 bytes
