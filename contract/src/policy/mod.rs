@@ -37,11 +37,13 @@
 //! The names of this product's own temporaries ([`is_reserved`]) are excluded
 //! whatever the patterns say.
 
+mod blocked;
 mod braces;
 mod error;
 mod name;
 mod pattern;
 
+pub use blocked::{BLOCKED_EXTENSIONS, BLOCKED_NAMES};
 pub use error::{MAX_ALTERNATIVES, MAX_PATTERN_BYTES, PatternError, PolicyError};
 
 use pattern::Pattern;
@@ -73,6 +75,8 @@ pub enum Rule<'a> {
     Exclude(&'a str),
     /// A name in the path is one of this product's temporaries.
     Reserved,
+    /// A name or extension in the path is one that workspaces do not serve.
+    Blocked(&'static str),
 }
 
 /// The include and exclude patterns of one server. Asking it takes no heap.
@@ -80,6 +84,7 @@ pub enum Rule<'a> {
 pub struct Policy {
     include: Vec<Pattern>,
     exclude: Vec<Pattern>,
+    blocks: bool,
 }
 
 impl Policy {
@@ -96,7 +101,18 @@ impl Policy {
         Ok(Self {
             include: compile(include, true)?,
             exclude: compile(exclude, false)?,
+            blocks: false,
         })
+    }
+
+    /// The same, without what workspaces do not serve by default:
+    /// [`BLOCKED_NAMES`] and [`BLOCKED_EXTENSIONS`].
+    #[must_use]
+    pub fn blocking(self) -> Self {
+        Self {
+            blocks: true,
+            ..self
+        }
     }
 
     /// The verdict for `path` (canonical, not empty) as anything that is not a
@@ -114,7 +130,8 @@ impl Policy {
         let hidden = |pattern: &Pattern| {
             pattern.hides_directory(path) || path.is_empty() && pattern.hides_everything()
         };
-        if has_reserved(path) || self.exclude.iter().any(hidden) {
+        let blocked = || self.blocks && blocked::directory(path).is_some();
+        if has_reserved(path) || blocked() || self.exclude.iter().any(hidden) {
             Verdict::Excluded
         } else if leads_out(path) {
             Verdict::NotIncluded
@@ -135,6 +152,11 @@ impl Policy {
     pub fn explain(&self, path: &str) -> (Verdict, Option<Rule<'_>>) {
         if has_reserved(path) {
             return (Verdict::Excluded, Some(Rule::Reserved));
+        }
+        if self.blocks
+            && let Some(name) = blocked::file(path)
+        {
+            return (Verdict::Excluded, Some(Rule::Blocked(name)));
         }
         if let Some(pattern) = self.exclude.iter().find(|pattern| pattern.hides(path)) {
             return (Verdict::Excluded, Some(Rule::Exclude(pattern.text())));
