@@ -83,6 +83,16 @@ impl Arguments {
         Ok(RelPath::parse(self.required("path")?)?)
     }
 
+    /// A boolean that is false where it is absent. Nothing else is taken for one: it may decide
+    /// what is destroyed.
+    pub(crate) fn strict_boolean(&self, name: &'static str) -> Result<bool, Refusal> {
+        match self.get(name) {
+            None => Ok(false),
+            Some(Argument::Boolean(value)) => Ok(*value),
+            Some(_) => Err(Refusal::NotABoolean(name)),
+        }
+    }
+
     /// `limit`: clamped to `maximum`, which is also its default.
     pub(crate) fn limit(&self, maximum: usize) -> Result<usize, Refusal> {
         let Some(value) = self.get("limit") else {
@@ -108,7 +118,7 @@ fn integer(value: &Argument) -> Option<i64> {
             let saturated = if digits == text { i64::MAX } else { i64::MIN };
             Some(text.parse().unwrap_or(saturated))
         }
-        Argument::Null | Argument::Other => None,
+        Argument::Null | Argument::Boolean(_) | Argument::Other => None,
     }
 }
 
@@ -123,10 +133,11 @@ fn shortened(name: &str) -> String {
 #[derive(Debug, PartialEq)]
 enum Argument {
     Null,
+    Boolean(bool),
     Text(String),
     /// An integer, the nearest that fits for one too large.
     Integer(i64),
-    /// A list, an object, a boolean, or a number that is no integer.
+    /// A list, an object, or a number that is no integer.
     Other,
 }
 
@@ -145,8 +156,8 @@ impl<'de> Deserialize<'de> for Argument {
                 Ok(Argument::Null)
             }
 
-            fn visit_bool<E>(self, _: bool) -> Result<Argument, E> {
-                Ok(Argument::Other)
+            fn visit_bool<E>(self, value: bool) -> Result<Argument, E> {
+                Ok(Argument::Boolean(value))
             }
 
             fn visit_i64<E>(self, number: i64) -> Result<Argument, E> {
@@ -261,7 +272,7 @@ mod tests {
     use super::{Arguments, MAX_QUERY_BYTES};
     use crate::refusal::Refusal;
 
-    const KNOWN: &[&str] = &["path", "query", "limit"];
+    const KNOWN: &[&str] = &["path", "query", "limit", "force"];
 
     fn parse(text: &str) -> Result<Arguments, Refusal> {
         Arguments::parse(text, KNOWN)
@@ -305,6 +316,21 @@ mod tests {
     }
 
     #[test]
+    fn what_can_destroy_takes_a_json_boolean_alone() {
+        let force = |value: &str| {
+            parse(&format!("{{\"force\":{value}}}"))
+                .expect("valid")
+                .strict_boolean("force")
+        };
+        for (value, expected) in [("true", true), ("false", false), ("null", false)] {
+            assert_eq!(force(value), Ok(expected));
+        }
+        for value in ["\"true\"", "\"\"", "1", "0", "1.5", "[true]", "{}"] {
+            assert_eq!(force(value), Err(Refusal::NotABoolean("force")), "{value}");
+        }
+    }
+
+    #[test]
     fn other_types_are_refused_by_name() {
         let arguments = parse(r#"{"path":1,"query":[]}"#).expect("valid");
         assert_eq!(arguments.path(), Err(Refusal::NotAString("path")));
@@ -315,7 +341,7 @@ mod tests {
     fn unknown_and_repeated_names_are_refused() {
         assert_eq!(
             parse(r#"{"pth":1}"#).expect_err("unknown").to_string(),
-            "unknown argument `pth`; this tool takes path, query, limit"
+            "unknown argument `pth`; this tool takes path, query, limit, force"
         );
         assert_eq!(
             parse(r#"{"path":"a","limit":1,"path":"a"}"#),

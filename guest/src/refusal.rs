@@ -22,6 +22,8 @@ pub(crate) enum Refusal {
     Required(&'static str),
     #[error("{0} must be a string")]
     NotAString(&'static str),
+    #[error("{0} must be true or false, as a JSON boolean")]
+    NotABoolean(&'static str),
     #[error("{0} must be an integer")]
     NotAnInteger(&'static str),
     #[error("limit must be at least 1")]
