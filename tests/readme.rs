@@ -58,6 +58,7 @@ fn the_table_of_limits_is_the_one_in_the_code() {
             vec![
                 format!("`--{}`", limit.flag),
                 limit.display(limit.core),
+                limit.display(limit.workspace),
                 limit.about.trim().to_owned(),
             ]
         })

@@ -11,13 +11,16 @@ use std::path::{Path, PathBuf};
 use clap::builder::ValueParser;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use preopen_mcp::limits::Limits;
-use preopen_mcp::{ContentHash, Lockdown, Options, WriteMode};
+use preopen_mcp::limits::{Limit, Limits};
+use preopen_mcp::{ContentHash, Lockdown, Options, Toolset, WriteMode};
 
 use crate::usage::UsageError;
 
 /// The most that is read of a key file, in bytes.
 const MAX_KEY_BYTES: u64 = 64 << 10;
+
+/// What a workspace includes unless it is told.
+const EVERYTHING: &str = "**";
 
 /// What the command line asks for.
 pub(crate) enum Invocation {
@@ -58,32 +61,67 @@ pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Invocat
         Err(error) => return Err(UsageError::of(&error, &arguments)),
     };
     match matches.subcommand() {
+        Some(("workspace", matches)) => serve(matches, Toolset::Workspace),
         Some(("demo", _)) => Ok(Invocation::Demo),
         Some(("guest", _)) => Ok(Invocation::Guest),
         Some(("check", matches)) => Ok(Invocation::Check {
-            options: Box::new(options(matches)?),
+            options: Box::new(options(matches, Toolset::Core)?),
             paths: paths(matches)?,
         }),
-        _ => Ok(Invocation::Serve {
-            options: Box::new(options(&matches)?),
-            lockdown: match choice(&matches, "lockdown") {
-                Some("required") => Lockdown::Required,
-                Some("off") => Lockdown::Off,
-                _ => Lockdown::Auto,
-            },
-            verbose: matches.get_count("verbose") > 0,
-        }),
+        _ => serve(&matches, Toolset::Core),
     }
+}
+
+fn serve(matches: &ArgMatches, toolset: Toolset) -> Result<Invocation, UsageError> {
+    let mut options = options(matches, toolset)?;
+    if options.root.as_os_str().is_empty() {
+        options.root = here()?;
+    }
+    Ok(Invocation::Serve {
+        options: Box::new(options),
+        lockdown: match choice(matches, "lockdown") {
+            Some("required") => Lockdown::Required,
+            Some("off") => Lockdown::Off,
+            _ => Lockdown::Auto,
+        },
+        verbose: matches.get_count("verbose") > 0,
+    })
+}
+
+/// The working directory, for a server that was not told which one to serve.
+/// Clients start servers wherever they are; what nobody can have meant to hand
+/// to a model must be named.
+fn here() -> Result<PathBuf, UsageError> {
+    let refused = |what: &str| {
+        UsageError(format!(
+            "--root (-d) DIR is missing, and the working directory is {what}: name the directory to serve"
+        ))
+    };
+    let here = std::env::current_dir().map_err(|_| refused("not there any more"))?;
+    if here.parent().is_none() {
+        return Err(refused("the root of the file system"));
+    }
+    let home = std::env::home_dir().and_then(|home| home.canonicalize().ok());
+    if home.is_some() && here.canonicalize().ok() == home {
+        return Err(refused("the home directory"));
+    }
+    Ok(here)
 }
 
 fn command() -> Command {
     Command::new("preopen-mcp")
         .version(env!("CARGO_PKG_VERSION"))
         .about("An MCP server for the files of one directory, confined to it by construction.")
-        .override_usage("preopen-mcp --root DIR --include GLOB [OPTIONS]\n       preopen-mcp check --root DIR --include GLOB PATH...\n       preopen-mcp demo\n       preopen-mcp guest > preopen-guest.wasm")
+        .override_usage("preopen-mcp --root DIR --include GLOB [OPTIONS]\n       preopen-mcp workspace [-d DIR] [OPTIONS]\n       preopen-mcp check --root DIR --include GLOB PATH...\n       preopen-mcp demo\n       preopen-mcp guest > preopen-guest.wasm")
         .disable_help_subcommand(true)
         .args_conflicts_with_subcommands(true)
         .args(flags())
+        .subcommand(
+            Command::new("workspace")
+                .about("Serves a directory to a desktop client: the toolset workspace, everything included")
+                .override_usage("preopen-mcp workspace [-d DIR] [OPTIONS]")
+                .args(flags()),
+        )
         .subcommand(
             Command::new("check")
                 .about("Says for each path whether it is served, by which rule, and what lies there")
@@ -105,6 +143,15 @@ fn command() -> Command {
         .subcommand(Command::new("guest").about("Writes the portable component to stdout"))
 }
 
+/// A limit's default, and that of a workspace where it is another.
+fn defaults(limit: &Limit) -> String {
+    let core = limit.display(limit.core);
+    if limit.workspace == limit.core {
+        return core;
+    }
+    format!("{core}; workspace: {}", limit.display(limit.workspace))
+}
+
 /// The flags of a server. `check` takes them all, so that the command line of
 /// one can be asked about as it stands.
 fn flags() -> impl Iterator<Item = Arg> {
@@ -116,15 +163,21 @@ fn flags() -> impl Iterator<Item = Arg> {
             .help(format!(
                 "Bound: {} [default: {}]",
                 limit.about.trim(),
-                limit.display(limit.core)
+                defaults(limit)
             ))
     });
     [
         Arg::new("root")
             .long("root")
+            .short('d')
             .value_name("DIR")
             .value_parser(ValueParser::path_buf())
-            .help("The directory to serve"),
+            .help("The directory to serve; of `workspace`, by default the working directory"),
+        Arg::new("toolset")
+            .long("toolset")
+            .value_name("SET")
+            .value_parser(["core", "workspace", "all"])
+            .help("Which tools are served [default: core, or workspace as the command says]"),
         Arg::new("include")
             .long("include")
             .value_name("GLOB")
@@ -135,6 +188,10 @@ fn flags() -> impl Iterator<Item = Arg> {
             .value_name("GLOB")
             .action(ArgAction::Append)
             .help("Hide what this matches all the same; may be given again"),
+        Arg::new("allow-blocked")
+            .long("allow-blocked")
+            .action(ArgAction::SetTrue)
+            .help("Serve also the names that workspaces block: programs, passwords and keys"),
         Arg::new("read-only")
             .long("read-only")
             .action(ArgAction::SetTrue)
@@ -182,17 +239,42 @@ fn flags() -> impl Iterator<Item = Arg> {
     .chain(limits)
 }
 
-fn options(matches: &ArgMatches) -> Result<Options, UsageError> {
-    let root = matches.get_one::<PathBuf>("root").ok_or_else(|| {
-        UsageError("--root DIR is missing: name the directory to serve".to_owned())
-    })?;
-    let include = strings(matches, "include");
+/// What the flags ask for; `command` is the toolset of the command itself. A
+/// root that was left out, where it may be, is empty.
+fn options(matches: &ArgMatches, command: Toolset) -> Result<Options, UsageError> {
+    let toolset = match choice(matches, "toolset") {
+        Some("core") => Toolset::Core,
+        Some("workspace") => Toolset::Workspace,
+        Some("all") => Toolset::All,
+        _ => command,
+    };
+    let root = match matches.get_one::<PathBuf>("root") {
+        Some(root) if root.as_os_str().is_empty() => {
+            return Err(UsageError("--root: the path is empty".to_owned()));
+        }
+        Some(root) => root.clone(),
+        None if command == Toolset::Core => {
+            return Err(UsageError(
+                "--root DIR is missing: name the directory to serve".to_owned(),
+            ));
+        }
+        None => PathBuf::new(),
+    };
+    let mut include = strings(matches, "include");
     if include.is_empty() {
-        return Err(UsageError(
-            "--include GLOB is missing: say what to serve, such as --include '**'".to_owned(),
-        ));
+        if toolset == Toolset::Core {
+            return Err(UsageError(
+                "--include GLOB is missing: say what to serve, such as --include '**'".to_owned(),
+            ));
+        }
+        include.push(EVERYTHING.to_owned());
     }
     let mut options = Options::new(root, include);
+    options.toolset = toolset;
+    if toolset != Toolset::Core {
+        options.limits = Limits::workspace();
+    }
+    options.allow_blocked = matches.get_flag("allow-blocked");
     options.exclude = strings(matches, "exclude");
     options.read_only = matches.get_flag("read-only");
     options.tools = strings(matches, "tools");

@@ -26,6 +26,13 @@ use crate::shortage::Shortage;
 /// How long calls may take to stop once they were told to.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// What poll(2) is asked to hear of the other side closing. A hang-up is told
+/// of unasked, but macOS looks only where something is asked for.
+#[cfg(target_os = "linux")]
+const HANG_UP: PollFlags = PollFlags::RDHUP;
+#[cfg(target_os = "macos")]
+const HANG_UP: PollFlags = PollFlags::HUP;
+
 /// Why a process does not serve.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -119,8 +126,8 @@ fn end_after_grace() -> io::Result<Sender<()>> {
 
 /// Whether the other side has closed it, also where there is more to read.
 fn is_closed(file: &impl AsFd) -> bool {
-    let mut polled = [PollFd::new(file, PollFlags::RDHUP)];
-    let closed = PollFlags::HUP | PollFlags::RDHUP | PollFlags::ERR;
+    let mut polled = [PollFd::new(file, HANG_UP)];
+    let closed = PollFlags::HUP | HANG_UP | PollFlags::ERR;
     poll(&mut polled, Some(&Timespec::default())).is_ok() && polled[0].revents().intersects(closed)
 }
 

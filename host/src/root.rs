@@ -1,6 +1,7 @@
 //! A root: one directory, checked and pinned, with everything the operator
 //! chose about it. Nothing is served yet, and no component is known here.
 
+use std::ffi::CStr;
 use std::fmt;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -9,16 +10,24 @@ use std::sync::Arc;
 use hmac::{Hmac, KeyInit, Mac};
 use preopen_contract::limits::Limits;
 use preopen_contract::policy::{self, Policy, PolicyError};
-use rustix::fs::{FlockOperation, Mode, OFlags, RawDir};
+use preopen_contract::session::Protocol;
+use rustix::fs::{AtFlags, Dev, FlockOperation, Mode, OFlags, RawMode};
 use rustix::io::Errno;
 use sha2::Sha256;
 use thiserror::Error;
 
 use crate::confine::Grant;
+use crate::confine::system::Listing;
 use crate::shortage::Shortage;
 
 /// The least a cursor key may have, in bytes: as much as the MAC it keys.
 pub const MIN_CURSOR_KEY_BYTES: usize = 32;
+
+/// The mode of a new file: the user's own, until the user says otherwise.
+const PRIVATE_FILE: RawMode = 0o600;
+
+/// The mode of a new file of toolset workspace, less the umask: as any program's.
+const SHARED_FILE: RawMode = 0o666;
 
 /// What writing does to a file that exists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,10 +70,15 @@ pub struct Options {
     pub include: Vec<String>,
     /// Globs of what is hidden all the same.
     pub exclude: Vec<String>,
+    /// Serves also the names that toolset workspace blocks by default: programs,
+    /// passwords and keys.
+    pub allow_blocked: bool,
     /// Leaves only the tools that read, and opens the root without the right to write.
     pub read_only: bool,
     /// Which set of tools is served.
     pub toolset: Toolset,
+    /// Which revisions of MCP are spoken.
+    pub protocol: Protocol,
     /// Leaves only these tools; empty means all of the set.
     pub tools: Vec<String>,
     /// What writing does to a file that exists.
@@ -88,14 +102,30 @@ impl Options {
             root: root.into(),
             include: include.into_iter().map(Into::into).collect(),
             exclude: Vec::new(),
+            allow_blocked: false,
             read_only: false,
             toolset: Toolset::default(),
+            protocol: Protocol::default(),
             tools: Vec::new(),
             write_mode: WriteMode::default(),
             content_hash: ContentHash::default(),
             cursor_key: None,
             limits: Limits::core(),
         }
+    }
+}
+
+impl Options {
+    /// What is served of the root.
+    ///
+    /// # Errors
+    /// When a glob is refused, or there is none.
+    pub fn policy(&self) -> Result<Policy, PolicyError> {
+        let policy = Policy::new(&self.include, &self.exclude)?;
+        Ok(match self.toolset {
+            Toolset::Workspace | Toolset::All if !self.allow_blocked => policy.blocking(),
+            _ => policy,
+        })
     }
 }
 
@@ -165,6 +195,7 @@ pub struct Root {
     pub(crate) cursor_key: [u8; 32],
     pub(crate) hash_key: Option<[u8; 32]>,
     pub(crate) toolset: Toolset,
+    pub(crate) protocol: Protocol,
     pub(crate) tools: Vec<String>,
     pub(crate) write_mode: WriteMode,
     pub(crate) limits: Limits,
@@ -190,7 +221,7 @@ impl Root {
     /// # Errors
     /// When the directory or a glob or the key is refused; see [`RootError`].
     pub fn open(options: Options) -> Result<Self, RootError> {
-        let policy = Policy::new(&options.include, &options.exclude)?;
+        let policy = options.policy()?;
         let secret = random()?;
         if options
             .cursor_key
@@ -214,6 +245,10 @@ impl Root {
             root: Arc::new(root),
             policy,
             writable: !options.read_only,
+            new_file: match options.toolset {
+                Toolset::Core => PRIVATE_FILE,
+                Toolset::Workspace | Toolset::All => SHARED_FILE & !umask(),
+            },
         };
         if grant.writable {
             sweep(&grant.root).map_err(unusable)?;
@@ -223,6 +258,7 @@ impl Root {
             cursor_key,
             hash_key,
             toolset: options.toolset,
+            protocol: options.protocol,
             tools: options.tools,
             write_mode: options.write_mode,
             limits: options.limits,
@@ -244,6 +280,13 @@ impl AsFd for Root {
     }
 }
 
+/// The process's umask; it can only be read by setting it.
+fn umask() -> RawMode {
+    let mask = rustix::process::umask(Mode::RWXG | Mode::RWXO);
+    rustix::process::umask(mask);
+    mask.as_raw_mode()
+}
+
 fn random() -> Result<[u8; 32], RootError> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).map_err(|_| RootError::NoRandomness)?;
@@ -253,7 +296,7 @@ fn random() -> Result<[u8; 32], RootError> {
 /// What a key is derived for: cursors of another root, or of one under other
 /// rules, must not be taken for one's own.
 struct Scope<'a> {
-    device: u64,
+    device: Dev,
     inode: u64,
     options: &'a Options,
 }
@@ -313,22 +356,23 @@ fn open_directory(path: &Path) -> Result<OwnedFd, RootError> {
 fn sweep(root: &OwnedFd) -> Result<(), Errno> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let directory = rustix::fs::openat(root, ".", flags, Mode::empty())?;
-    let mut buffer = Vec::with_capacity(32 << 10);
-    let mut entries = RawDir::new(&directory, buffer.spare_capacity_mut());
-    while let Some(entry) = entries.next() {
-        let entry = entry?;
-        let Ok(name) = entry.file_name().to_str() else {
-            continue;
-        };
-        if !policy::is_reserved(name) {
-            continue;
+    let mut listing = Listing::new(directory)?;
+    let mut left = Vec::new();
+    let mut find = |name: &CStr| {
+        if let Ok(name) = name.to_str()
+            && policy::is_reserved(name)
+        {
+            left.push(name.to_owned());
         }
+    };
+    while listing.batch(|_, name, _| find(name))? {}
+    for name in &left {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         // What cannot be opened, locked or removed is left for its owner.
         if let Ok(file) = rustix::fs::openat(root, name, flags, Mode::empty())
             && rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok()
         {
-            let _ = rustix::fs::unlinkat(root, name, rustix::fs::AtFlags::empty());
+            let _ = rustix::fs::unlinkat(root, name, AtFlags::empty());
         }
     }
     Ok(())

@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 
 /// The commands there are beside serving.
-const COMMANDS: [&str; 3] = ["check", "demo", "guest"];
+const COMMANDS: [&str; 4] = ["workspace", "check", "demo", "guest"];
 
 /// A command line that asks for nothing that can be done: one line that names
 /// the flag.

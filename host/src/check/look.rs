@@ -1,13 +1,20 @@
 //! What lies at a path below the root, seen without following a link and
-//! without opening anything: name by name from the root's own descriptor. It
+//! without opening a file: name by name from the root's own descriptor. It
 //! knows nothing of rules.
 
 use std::fmt;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use preopen_mcp::path::RelPath;
-use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags, Stat, accessat, fstat, openat};
+use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags, accessat, openat, statat};
 use rustix::io::Errno;
+
+/// How a directory on the way is held: without being opened for anything, where
+/// the system can do that.
+#[cfg(target_os = "linux")]
+const HOLD: OFlags = OFlags::PATH;
+#[cfg(target_os = "macos")]
+const HOLD: OFlags = OFlags::RDONLY;
 
 /// What lies at a path.
 #[derive(Debug)]
@@ -62,7 +69,7 @@ pub(super) fn look(root: BorrowedFd<'_>, path: &RelPath) -> Found {
     let mut names = path.segments().peekable();
     while let Some(name) = names.next() {
         let parent = directory.as_ref().map_or(root, AsFd::as_fd);
-        let (file, found) = match stand_at(parent, name) {
+        let found = match statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(found) => found,
             // Searching the directory is denied, not the name in it.
             Err(Errno::ACCESS) => return Found::Denied(at),
@@ -81,7 +88,12 @@ pub(super) fn look(root: BorrowedFd<'_>, path: &RelPath) -> Found {
                     return Found::Directory { readable };
                 }
                 extend(&mut at, name);
-                directory = Some(file);
+                let flags = HOLD | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+                directory = match openat(parent, name, flags, Mode::empty()) {
+                    Ok(directory) => Some(directory),
+                    Err(Errno::ACCESS) => return Found::Denied(at),
+                    Err(errno) => return Found::Unknown(at, errno),
+                };
                 continue;
             }
             FileType::RegularFile => Kind::File,
@@ -114,14 +126,6 @@ fn extend(path: &mut String, name: &str) {
         path.push('/');
     }
     path.push_str(name);
-}
-
-/// What has `name`, held without being opened, and what it is. A link is a link.
-fn stand_at(parent: BorrowedFd<'_>, name: &str) -> Result<(OwnedFd, Stat), Errno> {
-    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let file = openat(parent, name, flags, Mode::empty())?;
-    let found = fstat(&file)?;
-    Ok((file, found))
 }
 
 /// Whether this user may; a kernel that cannot say without following a link is

@@ -28,7 +28,7 @@ pub(crate) fn run(options: &Options, paths: &[OsString]) -> Result<(), Failure> 
         ..options.clone()
     })?;
     let check = Check {
-        rules: Rules::new(&options.include, &options.exclude).map_err(RootError::from)?,
+        rules: Rules::new(options).map_err(RootError::from)?,
         spellings: Spellings::of(&options.root),
         root,
         options,

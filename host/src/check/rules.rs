@@ -1,6 +1,7 @@
 //! Which rule decides about a path, as a file and as a directory. It asks the
 //! policy that the server asks, and looks at no disk.
 
+use preopen_mcp::Options;
 use preopen_mcp::policy::{Policy, PolicyError, Rule, Verdict, is_reserved};
 
 /// The patterns of a server.
@@ -19,11 +20,11 @@ pub(super) enum Ruling {
 }
 
 impl<'a> Rules<'a> {
-    pub(super) fn new(include: &'a [String], exclude: &'a [String]) -> Result<Self, PolicyError> {
+    pub(super) fn new(options: &'a Options) -> Result<Self, PolicyError> {
         Ok(Self {
-            policy: Policy::new(include, exclude)?,
-            include,
-            exclude,
+            policy: options.policy()?,
+            include: &options.include,
+            exclude: &options.exclude,
         })
     }
 
@@ -34,6 +35,7 @@ impl<'a> Rules<'a> {
             (Verdict::Served, _) => Ruling::Served("the rules".to_owned()),
             (_, Some(Rule::Exclude(glob))) => Ruling::Hidden(excluded(glob)),
             (_, Some(Rule::Reserved)) => Ruling::Hidden(RESERVED.to_owned()),
+            (_, Some(Rule::Blocked(name))) => Ruling::Hidden(blocked(name)),
             _ => Ruling::Hidden(": no --include pattern matches it".to_owned()),
         }
     }
@@ -57,8 +59,10 @@ impl<'a> Rules<'a> {
                     Policy::new(&["**"], &[glob.as_str()])
                         .is_ok_and(|policy| policy.directory(path) == Verdict::Excluded)
                 };
-                let glob = self.exclude.iter().find(hides);
-                Ruling::Hidden(excluded(glob.map_or("", |glob| glob)))
+                match (self.exclude.iter().find(hides), self.policy.explain(path)) {
+                    (_, (_, Some(Rule::Blocked(name)))) => Ruling::Hidden(blocked(name)),
+                    (glob, _) => Ruling::Hidden(excluded(glob.map_or("", |glob| glob))),
+                }
             }
             Verdict::NotIncluded => {
                 Ruling::Hidden(": no --include pattern matches anything below it".to_owned())
@@ -71,6 +75,10 @@ const RESERVED: &str = ": the name is reserved for files that are being written"
 
 fn include(glob: &str) -> String {
     format!("--include {glob}")
+}
+
+fn blocked(name: &str) -> String {
+    format!(": {name} is blocked by default; --allow-blocked serves it")
 }
 
 fn excluded(glob: &str) -> String {

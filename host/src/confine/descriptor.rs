@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use preopen_contract::path;
 use rustix::buffer::spare_capacity;
-use rustix::fs::{AtFlags, FileType, Statx};
+use rustix::fs::FileType;
 use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 use wasmtime::component::Resource;
@@ -20,6 +20,7 @@ use wasmtime_wasi::p2::{FsError, FsResult};
 use super::directory::is_temporary;
 use super::errno::{fail, refuse};
 use super::open::Lock;
+use super::system::{self, Found, Time};
 use super::{Confine, View, resolve};
 use crate::layer::Layer;
 
@@ -61,7 +62,7 @@ impl Drop for Node {
         if let (Ok(there), Ok(own)) = (place.stat(), resolve::stat(&*self.file))
             && identity(&there) == identity(&own)
         {
-            let _ = rustix::fs::unlinkat(place.directory(), place.name, AtFlags::empty());
+            let _ = system::unlink(place.directory(), place.name);
         }
     }
 }
@@ -208,7 +209,7 @@ impl View<'_> {
         if !node.rights.contains(right) {
             return Err(ErrorCode::BadDescriptor.into());
         }
-        match rustix::fs::fsync(node.file.as_fd()) {
+        match system::sync(node.file.as_fd()) {
             // Some file systems cannot sync a directory and say so.
             Err(Errno::INVAL) if node.is_directory => {}
             result => result.map_err(fail)?,
@@ -223,7 +224,7 @@ impl View<'_> {
         Ok(())
     }
 
-    pub(super) fn stat_open(&mut self, descriptor: &Resource<Descriptor>) -> FsResult<Statx> {
+    pub(super) fn stat_open(&mut self, descriptor: &Resource<Descriptor>) -> FsResult<Found> {
         resolve::stat(&*self.node(descriptor)?.file).map_err(fail)
     }
 
@@ -232,7 +233,7 @@ impl View<'_> {
         &mut self,
         descriptor: &Resource<Descriptor>,
         below: &str,
-    ) -> FsResult<Statx> {
+    ) -> FsResult<Found> {
         if below == "." {
             return self.stat_open(descriptor);
         }
@@ -260,31 +261,31 @@ impl View<'_> {
     }
 }
 
-/// Which object a `statx` describes.
-pub(super) fn identity(found: &Statx) -> (u32, u32, u64) {
-    (found.stx_dev_major, found.stx_dev_minor, found.stx_ino)
+/// Which object it is: its device and its number there.
+pub(super) fn identity(found: &Found) -> ((u32, u32), u64) {
+    (found.device, found.inode)
 }
 
-/// What kind of thing a `statx` describes.
-pub(super) fn kind(found: &Statx) -> FileType {
-    FileType::from_raw_mode(u32::from(found.stx_mode))
+/// What kind of thing it is.
+pub(super) fn kind(found: &Found) -> FileType {
+    FileType::from_raw_mode(found.mode)
 }
 
-/// A `statx` in WASI's terms.
-pub(super) fn describe(found: &Statx) -> DescriptorStat {
-    let time = |time: rustix::fs::StatxTimestamp| {
+/// What was found, in WASI's terms.
+pub(super) fn describe(found: &Found) -> DescriptorStat {
+    let time = |time: Time| {
         Some(Datetime {
-            seconds: u64::try_from(time.tv_sec).unwrap_or(0),
-            nanoseconds: time.tv_nsec,
+            seconds: u64::try_from(time.seconds).unwrap_or(0),
+            nanoseconds: time.nanoseconds,
         })
     };
     DescriptorStat {
         type_: type_of(kind(found)),
-        link_count: u64::from(found.stx_nlink),
-        size: found.stx_size,
-        data_access_timestamp: time(found.stx_atime),
-        data_modification_timestamp: time(found.stx_mtime),
-        status_change_timestamp: time(found.stx_ctime),
+        link_count: found.links,
+        size: found.size,
+        data_access_timestamp: time(found.accessed),
+        data_modification_timestamp: time(found.modified),
+        status_change_timestamp: time(found.changed),
     }
 }
 
@@ -305,15 +306,16 @@ pub(super) fn type_of(kind: FileType) -> DescriptorType {
 /// Identity and state of a file in 128 bits: device, inode, size, and both
 /// times in nanoseconds. It differs whenever the file does, and says nothing
 /// of what went in.
-pub(super) fn fingerprint(found: &Statx) -> MetadataHashValue {
+pub(super) fn fingerprint(found: &Found) -> MetadataHashValue {
     let mut hash = Sha256::new();
-    hash.update(found.stx_dev_major.to_le_bytes());
-    hash.update(found.stx_dev_minor.to_le_bytes());
-    hash.update(found.stx_ino.to_le_bytes());
-    hash.update(found.stx_size.to_le_bytes());
-    for time in [found.stx_mtime, found.stx_ctime] {
-        hash.update(time.tv_sec.to_le_bytes());
-        hash.update(time.tv_nsec.to_le_bytes());
+    let (major, minor) = found.device;
+    hash.update(major.to_le_bytes());
+    hash.update(minor.to_le_bytes());
+    hash.update(found.inode.to_le_bytes());
+    hash.update(found.size.to_le_bytes());
+    for time in [found.modified, found.changed] {
+        hash.update(time.seconds.to_le_bytes());
+        hash.update(time.nanoseconds.to_le_bytes());
     }
     let digest: [u8; 32] = hash.finalize().into();
     let half = |at: usize| {

@@ -2,70 +2,82 @@
 //! them, and putting a finished temporary in a file's place.
 
 use std::collections::VecDeque;
-use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, OwnedFd};
-use std::sync::Arc;
+use std::os::fd::{AsFd, BorrowedFd};
 
 use preopen_contract::path;
 use preopen_contract::policy::{Policy, Verdict, is_reserved};
-use rustix::fs::{
-    AtFlags, FileType, Gid, Mode, OFlags, RawDir, RenameFlags, SeekFrom, Statx, Uid, renameat_with,
-};
+use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, RawMode, Uid};
 use rustix::io::Errno;
 use wasmtime::component::Resource;
 use wasmtime::format_err;
 use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
 use wasmtime_wasi::p2::bindings::sync::filesystem::types::{
-    Descriptor, DirectoryEntry, DirectoryEntryStream,
+    Descriptor, DescriptorFlags, DescriptorType, DirectoryEntry, DirectoryEntryStream,
 };
 use wasmtime_wasi::p2::{FsError, FsResult};
 
 use super::descriptor::{Target, kind, type_of};
 use super::errno::{fail, refuse};
 use super::resolve::{self, Place};
+use super::system::{self, Found, Listing};
 use super::{Confine, View};
 use crate::layer::Layer;
 
-/// Bytes of entries taken from the kernel at a time.
-const BATCH: usize = 32 << 10;
-
 /// Bits of a mode that a replaced file hands on; set-id bits are not among them.
-const KEPT_MODE: u32 = 0o777;
+const KEPT_MODE: RawMode = 0o777;
 
 /// A listing under way.
 #[derive(Debug)]
 pub(super) struct Entries {
-    directory: Arc<OwnedFd>,
+    listing: Listing,
     path: String,
-    buffer: Vec<MaybeUninit<u8>>,
     ready: VecDeque<DirectoryEntry>,
     ended: bool,
+    hidden: Hidden,
+}
+
+/// What a listing does with entries that are not shown. Whoever may change a
+/// directory finds out that there are some, by trying to remove it; so that
+/// nobody removes half a tree first, a last entry without a name says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Hidden {
+    /// Nothing is said of them: the directory was opened to read.
+    Untold,
+    /// None so far.
+    None,
+    /// There are some.
+    Some,
 }
 
 impl Entries {
-    /// Takes a batch from the kernel and keeps what is served of it.
+    /// Takes a batch from the system and keeps what is served of it.
     fn fill(&mut self, confine: &mut Confine) -> Result<(), Errno> {
-        let mut batch = RawDir::new(self.directory.as_fd(), &mut self.buffer);
-        loop {
-            let entry = match batch.next() {
-                None => {
-                    self.ended = true;
-                    return Ok(());
-                }
-                Some(Err(Errno::INTR)) => continue,
-                // The directory was removed while it was listed.
-                Some(Err(Errno::NOENT)) => {
-                    self.ended = true;
-                    return Ok(());
-                }
-                Some(entry) => entry?,
-            };
-            let kind = entry.file_type();
-            if let Ok(name) = entry.file_name().to_str()
+        self.take(confine)?;
+        if self.ended && self.hidden == Hidden::Some {
+            self.hidden = Hidden::Untold;
+            self.ready.push_back(DirectoryEntry {
+                type_: DescriptorType::Unknown,
+                name: String::new(),
+            });
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, confine: &mut Confine) -> Result<(), Errno> {
+        let Self {
+            listing,
+            path,
+            ready,
+            ended,
+            hidden,
+        } = self;
+        let more = listing.batch(|directory, name, kind| {
+            let mut shown = matches!(name.to_bytes(), b"." | b"..");
+            if let Ok(name) = name.to_str()
                 && path::is_segment(name)
-                && let Ok(whole) = confine.join(&self.path, name)
+                && let Ok(whole) = confine.join(path, name)
             {
-                let kind = known(&self.directory, name, kind);
+                let kind = known(directory, name, kind);
                 let policy = &confine.grant.policy;
                 let verdict = match kind {
                     FileType::Directory => policy.directory(&whole),
@@ -73,25 +85,32 @@ impl Entries {
                 };
                 confine.keep(whole);
                 if verdict == Verdict::Served || !Layer::Policy.holds() {
-                    self.ready.push_back(DirectoryEntry {
+                    ready.push_back(DirectoryEntry {
                         type_: type_of(kind),
                         name: name.to_owned(),
                     });
+                    shown = true;
                 }
             }
-            if batch.is_buffer_empty() {
-                return Ok(());
+            if !shown && *hidden == Hidden::None {
+                *hidden = Hidden::Some;
             }
-        }
+        });
+        *ended = match more {
+            // The directory was removed while it was listed.
+            Err(Errno::NOENT) => true,
+            more => !more?,
+        };
+        Ok(())
     }
 }
 
 /// The kind of an entry, also where the file system does not say it in passing.
-fn known(directory: &OwnedFd, name: &str, kind: FileType) -> FileType {
+fn known(directory: BorrowedFd<'_>, name: &str, kind: FileType) -> FileType {
     if kind != FileType::Unknown {
         return kind;
     }
-    Place::of(directory.as_fd(), name)
+    Place::of(directory, name)
         .and_then(|place| place.stat())
         .map_or(FileType::Unknown, |found| super::descriptor::kind(&found))
 }
@@ -104,24 +123,24 @@ impl View<'_> {
         let node = self.node(descriptor)?;
         node.directory()?;
         let path = node.path.clone();
+        // The root itself is never removed.
+        let removable = node.rights.contains(DescriptorFlags::MUTATE_DIRECTORY) && !path.is_empty();
+        let hidden = match removable {
+            true => Hidden::None,
+            false => Hidden::Untold,
+        };
         refuse(self.confine.grant.policy.directory(&path))?;
         let node = self.node(descriptor)?;
-        // A listing moves the offset of what it reads, so it needs a directory
-        // nobody else is listing: this one if it is held once, or its own.
-        let directory = if Arc::strong_count(&node.file) == 1 {
-            rustix::fs::seek(&node.file, SeekFrom::Start(0)).map_err(fail)?;
-            Arc::clone(&node.file)
-        } else {
+        let again = || {
             let flags = OFlags::RDONLY | OFlags::DIRECTORY;
-            let own = resolve::open(&node.file, ".", flags, Mode::empty()).map_err(fail)?;
-            Arc::new(own)
+            resolve::open(&node.file, ".", flags, Mode::empty())
         };
         let entries = Entries {
-            directory,
+            listing: Listing::shared(&node.file, again).map_err(fail)?,
             path,
-            buffer: vec![MaybeUninit::uninit(); BATCH],
             ready: VecDeque::new(),
             ended: false,
+            hidden,
         };
         let resource = self
             .table
@@ -146,7 +165,7 @@ impl View<'_> {
             entries.fill(self.confine).map_err(fail)?;
         }
         let next = entries.ready.pop_front();
-        if next.is_some() {
+        if next.as_ref().is_some_and(|entry| !entry.name.is_empty()) {
             self.confine.counters.showed_entry();
         }
         Ok(next)
@@ -193,7 +212,7 @@ impl View<'_> {
             false => policy.file(whole),
         };
         self.change(descriptor, below, judge, |place| {
-            rustix::fs::unlinkat(place.directory(), place.name, AtFlags::empty())
+            system::unlink(place.directory(), place.name)
         })
     }
 
@@ -229,7 +248,7 @@ impl View<'_> {
         let old = Place::of(source.base.as_fd(), temporary).map_err(fail)?;
         let new = Place::of(target.base.as_fd(), below).map_err(fail)?;
         match new.stat() {
-            Err(Errno::NOENT) => {}
+            Err(Errno::NOENT) => inherit_group(&old, &new).map_err(fail)?,
             Err(errno) => return Err(fail(errno)),
             Ok(found) if kind(&found) == FileType::RegularFile => {
                 keep_attributes(&old, &found).map_err(fail)?;
@@ -259,15 +278,8 @@ impl View<'_> {
         let source = source.ok_or(ErrorCode::NotPermitted)?;
         let old = Place::of(source.base.as_fd(), temporary).map_err(fail)?;
         let new = Place::of(target.base.as_fd(), below).map_err(fail)?;
-        let (from, to) = (old.directory(), new.directory());
-        match renameat_with(from, old.name, to, new.name, RenameFlags::NOREPLACE) {
-            // A file system that cannot rename this way may be able to link.
-            Err(Errno::INVAL | Errno::NOSYS) => {
-                rustix::fs::linkat(from, old.name, to, new.name, AtFlags::empty())
-            }
-            result => result,
-        }
-        .map_err(fail)?;
+        inherit_group(&old, &new).map_err(fail)?;
+        system::put(old.directory(), old.name, new.directory(), new.name).map_err(fail)?;
         self.confine.counters.commit();
         Ok(())
     }
@@ -299,9 +311,27 @@ pub(super) fn is_temporary(whole: &str) -> bool {
     is_reserved(whole.rsplit('/').next().unwrap_or(whole))
 }
 
+/// Gives the temporary the group that a file made in its new directory would
+/// have: that of the directory, where its set-group-id bit says so (inode(7)).
+fn inherit_group(temporary: &Place<'_>, new: &Place<'_>) -> Result<(), Errno> {
+    let directory = resolve::stat(new.directory())?;
+    if !Mode::from_raw_mode(directory.mode).contains(Mode::SGID) {
+        return Ok(());
+    }
+    let file = resolve::open(
+        temporary.directory(),
+        temporary.name,
+        OFlags::WRONLY,
+        Mode::empty(),
+    )?;
+    // Giving a file to a group takes membership; without, it stays with its maker's.
+    let _ = rustix::fs::fchown(&file, None, Some(Gid::from_raw(directory.group)));
+    Ok(())
+}
+
 /// Gives the temporary the mode of the file it is about to replace, and its
 /// owner and group as far as the process may.
-fn keep_attributes(temporary: &Place<'_>, found: &Statx) -> Result<(), Errno> {
+fn keep_attributes(temporary: &Place<'_>, found: &Found) -> Result<(), Errno> {
     let file = resolve::open(
         temporary.directory(),
         temporary.name,
@@ -309,14 +339,13 @@ fn keep_attributes(temporary: &Place<'_>, found: &Statx) -> Result<(), Errno> {
         Mode::empty(),
     )?;
     let own = resolve::stat(&file)?;
-    let group = (own.stx_gid != found.stx_gid).then(|| Gid::from_raw(found.stx_gid));
-    let owner = (own.stx_uid != found.stx_uid).then(|| Uid::from_raw(found.stx_uid));
+    let group = (own.group != found.group).then(|| Gid::from_raw(found.group));
+    let owner = (own.owner != found.owner).then(|| Uid::from_raw(found.owner));
     // Giving files away takes a privilege; keeping the group takes membership.
     for (owner, group) in [(owner, None), (None, group)] {
         if owner.is_some() || group.is_some() {
             let _ = rustix::fs::fchown(&file, owner, group);
         }
     }
-    let mode = u32::from(found.stx_mode) & KEPT_MODE;
-    rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))
+    rustix::fs::fchmod(&file, Mode::from_raw_mode(found.mode & KEPT_MODE))
 }

@@ -9,6 +9,7 @@ mod errno;
 mod host;
 mod open;
 mod resolve;
+pub(crate) mod system;
 mod unused;
 mod walk;
 
@@ -26,6 +27,7 @@ use std::sync::{Arc, Weak};
 use std::time::Instant;
 
 use preopen_contract::policy::Policy;
+use rustix::fs::RawMode;
 use wasmtime::component::{HasData, Linker, ResourceTable};
 use wasmtime_wasi::p2::bindings::filesystem::preopens;
 use wasmtime_wasi::p2::bindings::sync::filesystem::types;
@@ -39,6 +41,8 @@ pub(crate) struct Grant {
     pub(crate) policy: Policy,
     /// Whether anything below it may be changed at all.
     pub(crate) writable: bool,
+    /// The mode of files that are made, whatever the umask is by then.
+    pub(crate) new_file: RawMode,
 }
 
 /// What passed through on behalf of one call, and until when it may.

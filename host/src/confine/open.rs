@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use preopen_contract::policy::{Verdict, is_reserved};
-use rustix::fs::{FileType, FlockOperation, Mode, OFlags, Statx, flock};
+use rustix::fs::{FileType, FlockOperation, Mode, OFlags, flock};
 use rustix::io::Errno;
 use wasmtime::component::Resource;
 use wasmtime_wasi::p2::FsResult;
@@ -21,6 +21,7 @@ use super::descriptor::{Node, Target, Unfinished, identity, kind};
 use super::directory::is_temporary;
 use super::errno::{code, refuse};
 use super::resolve::{self, Place};
+use super::system::Found;
 use super::{Confine, Grant, View};
 use crate::layer::Layer;
 
@@ -28,9 +29,6 @@ use crate::layer::Layer;
 /// between two looks. A write takes milliseconds.
 const LOCK_PATIENCE: Duration = Duration::from_secs(1);
 const LOCK_PAUSE: Duration = Duration::from_millis(1);
-
-/// Mode of a new file: the user's own until the user says otherwise.
-const NEW_FILE: u32 = 0o600;
 
 impl Grant {
     /// What holds for `whole` when it is opened as a file. A temporary is
@@ -176,7 +174,7 @@ impl View<'_> {
 }
 
 /// Whether it is a regular file.
-fn regular(found: &Statx) -> Result<(), Errno> {
+fn regular(found: &Found) -> Result<(), Errno> {
     match kind(found) {
         FileType::RegularFile => Ok(()),
         FileType::Directory => Err(Errno::ISDIR),
@@ -186,8 +184,8 @@ fn regular(found: &Statx) -> Result<(), Errno> {
 }
 
 fn is_regular(base: impl AsFd, below: &str) -> bool {
-    resolve::open(base, below, OFlags::PATH, Mode::empty())
-        .and_then(|file| regular(&resolve::stat(&file)?))
+    Place::of(base.as_fd(), below)
+        .and_then(|place| regular(&place.stat()?))
         .is_ok()
 }
 
@@ -206,13 +204,13 @@ impl Confine {
         let turn = is_temporary(below)
             .then(|| self.take_turn(base, below))
             .transpose()?;
-        let mode = Mode::from_raw_mode(NEW_FILE);
+        let mode = Mode::from_raw_mode(self.grant.new_file);
         let file = resolve::open(base, below, access | OFlags::CREATE | OFlags::EXCL, mode)?;
         // The umask has a say in the mode a file is made with, not in this one.
         rustix::fs::fchmod(&file, mode)?;
         if turn.is_some() {
             lock(&file)?;
-            if resolve::stat(&file)?.stx_nlink == 0 {
+            if resolve::stat(&file)?.links == 0 {
                 // Swept between its making and its locking.
                 return Err(Errno::AGAIN);
             }
@@ -245,7 +243,7 @@ impl Confine {
 /// A directory that is locked until this is dropped.
 #[derive(Debug)]
 pub(super) struct Lock {
-    identity: (u32, u32, u64),
+    identity: ((u32, u32), u64),
     _directory: OwnedFd,
 }
 
@@ -260,6 +258,8 @@ fn lock(file: &OwnedFd) -> Result<(), Errno> {
             }
             // File systems without locks have no sweeping either.
             Err(Errno::NOLCK | Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => return Ok(()),
+            // The same as OPNOTSUPP, where that is not the same number.
+            Err(errno) if errno == Errno::NOTSUP => return Ok(()),
             result => return result,
         }
     }

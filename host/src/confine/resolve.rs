@@ -4,17 +4,12 @@
 //! else a moment later. It knows nothing of the policy.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::OnceLock;
 
-use rustix::fs::{AtFlags, Mode, OFlags, ResolveFlags, Statx, StatxFlags, openat2, statx};
+use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-use super::walk;
+use super::system::{self, Found, HOLD};
 use crate::layer::Layer;
-
-/// How often an open is tried again that a concurrent rename interrupted:
-/// openat2(2) asks for that after EAGAIN.
-const TRIES: usize = 64;
 
 /// Opens `path` below `directory`, following no link at any component.
 pub(super) fn open(
@@ -28,57 +23,9 @@ pub(super) fn open(
     if Layer::Policy.holds() {
         flags |= OFlags::NOFOLLOW;
     }
-    // Nothing is opened that could block; openat2(2) refuses flags that mean
-    // nothing together with O_PATH.
-    if !flags.contains(OFlags::PATH) {
-        flags |= OFlags::NONBLOCK | OFlags::NOCTTY;
-    }
-    if !kernel_resolves(directory) {
-        return walk::open(directory, path, flags, mode);
-    }
-    let file = in_one_step(directory, path, flags, mode)?;
-    #[cfg(debug_assertions)]
-    walk::assert_agrees(directory, path, &file);
-    Ok(file)
-}
-
-/// Lets the kernel resolve the whole path.
-pub(super) fn in_one_step(
-    directory: BorrowedFd<'_>,
-    path: &str,
-    flags: OFlags,
-    mode: Mode,
-) -> Result<OwnedFd, Errno> {
-    let mut resolve = ResolveFlags::empty();
-    if Layer::Capability.holds() {
-        resolve |= ResolveFlags::BENEATH;
-    }
-    if Layer::Policy.holds() {
-        resolve |= ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-    }
-    let mut result = Err(Errno::AGAIN);
-    for _ in 0..TRIES {
-        result = openat2(directory, path, flags, mode, resolve);
-        if !matches!(result, Err(Errno::AGAIN | Errno::INTR)) {
-            break;
-        }
-    }
-    result
-}
-
-/// Whether the kernel has openat2 (Linux 5.6), and what is between it and this
-/// process, such as the filter of a container, knows it too. Asked once.
-fn kernel_resolves(directory: BorrowedFd<'_>) -> bool {
-    static ANSWER: OnceLock<bool> = OnceLock::new();
-    #[cfg(test)]
-    if walk::is_forced() {
-        return false;
-    }
-    *ANSWER.get_or_init(|| {
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let asked = openat2(directory, ".", flags, Mode::empty(), ResolveFlags::BENEATH);
-        !matches!(asked, Err(Errno::NOSYS | Errno::PERM))
-    })
+    // Nothing is opened that could block.
+    let flags = system::without_waiting(flags);
+    system::open(directory, path, flags, mode)
 }
 
 /// The directory that holds the last name of a path, and that name.
@@ -99,7 +46,7 @@ impl<'a> Place<'a> {
                 name: path,
             });
         };
-        let flags = OFlags::PATH | OFlags::DIRECTORY;
+        let flags = HOLD | OFlags::DIRECTORY;
         // Below what is no directory there is nothing.
         let parent = open(base, parent, flags, Mode::empty()).map_err(|errno| match errno {
             Errno::NOTDIR => Errno::NOENT,
@@ -118,25 +65,15 @@ impl<'a> Place<'a> {
     }
 
     /// What stands under the name, if anything; a link is a link.
-    pub(super) fn stat(&self) -> Result<Statx, Errno> {
+    pub(super) fn stat(&self) -> Result<Found, Errno> {
         if !Layer::Policy.holds() {
-            return stat(open(
-                self.directory(),
-                self.name,
-                OFlags::PATH,
-                Mode::empty(),
-            )?);
+            return stat(open(self.directory(), self.name, HOLD, Mode::empty())?);
         }
-        statx(
-            self.directory(),
-            self.name,
-            AtFlags::SYMLINK_NOFOLLOW,
-            StatxFlags::BASIC_STATS,
-        )
+        system::stat_at(self.directory(), self.name)
     }
 }
 
 /// What an open descriptor is.
-pub(super) fn stat(descriptor: impl AsFd) -> Result<Statx, Errno> {
-    statx(descriptor, "", AtFlags::EMPTY_PATH, StatxFlags::BASIC_STATS)
+pub(super) fn stat(descriptor: impl AsFd) -> Result<Found, Errno> {
+    system::stat(descriptor.as_fd())
 }

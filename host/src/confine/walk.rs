@@ -5,15 +5,10 @@
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-#[cfg(debug_assertions)]
-use rustix::fs::Statx;
 use rustix::fs::{Mode, OFlags, openat};
 use rustix::io::Errno;
 
-#[cfg(debug_assertions)]
-use super::descriptor::identity;
-#[cfg(debug_assertions)]
-use super::resolve;
+use super::system::HOLD;
 use crate::layer::Layer;
 
 /// Opens `path` below `directory` with `flags`, of which those for the names
@@ -31,7 +26,7 @@ pub(super) fn open(
     let Some((parents, last)) = path.rsplit_once('/') else {
         return openat(directory, path, flags, mode);
     };
-    let entering = (flags & OFlags::NOFOLLOW) | OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let entering = (flags & OFlags::NOFOLLOW) | HOLD | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let mut held: Option<OwnedFd> = None;
     if path.starts_with('/') {
         held = Some(openat(directory, "/", entering, Mode::empty())?);
@@ -44,44 +39,13 @@ pub(super) fn open(
     openat(from, last, flags, mode)
 }
 
-/// How often the two ways are compared before they count as different. Names
-/// that change in between make them differ now and then, never every time.
-#[cfg(debug_assertions)]
-const COMPARISONS: usize = 256;
-
-/// Panics when walking to `path` leads to another file than `found`, the one
-/// that the kernel opened, and goes on doing so.
-#[cfg(debug_assertions)]
-pub(super) fn assert_agrees(directory: BorrowedFd<'_>, path: &str, found: &OwnedFd) {
-    if !(Layer::Capability.holds() && Layer::Policy.holds()) {
-        return;
-    }
-    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let walked = || match open(directory, path, flags, Mode::empty()) {
-        // No answer is no other answer.
-        Err(Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::INTR) => None,
-        Err(errno) => Some(Err(errno)),
-        Ok(file) => Some(resolve::stat(file).map(|found| identity(&found))),
-    };
-    let agrees = |found: Result<Statx, Errno>| {
-        let walked = walked();
-        found.is_err() || walked.is_none_or(|walked| walked == found.map(|found| identity(&found)))
-    };
-    let again = || resolve::in_one_step(directory, path, flags, Mode::empty());
-    assert!(
-        agrees(resolve::stat(found))
-            || (0..COMPARISONS).any(|_| agrees(again().and_then(resolve::stat))),
-        "two ways to resolve one path lead to two files"
-    );
-}
-
 #[cfg(test)]
 thread_local! {
     static FORCED: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
 /// Whether this thread does without the kernel's own way.
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 pub(super) fn is_forced() -> bool {
     FORCED.get()
 }

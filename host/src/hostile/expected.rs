@@ -157,7 +157,7 @@ pub const EXPECTED: &[Expected] = expected! {
     "rename-what-is-served-out": Refused("not-permitted, unsupported") or Refused("read-only") by Policy needs Policy, escapes;
     "rename-what-is-outside-in": Refused("no-entry, not-permitted, unsupported") or Refused("no-entry, read-only") by Policy needs Policy, escapes;
     "rename-what-is-served": Refused("unsupported") or Refused("read-only") by Policy needs Policy;
-    "rename-a-held-directory-and-walk-up": Refused("not-permitted, read-only, unsupported") or Refused("not-permitted, read-only") by Capability, escapes;
+    "rename-a-held-directory-and-walk-up": Refused("not-permitted, read-only, unsupported") or Refused("not-permitted, read-only") by Capability needs Policy, escapes;
     "walk-up-from-a-removed-directory": Refused("no-entry, not-permitted, unsupported") or Refused("read-only") by Capability, escapes;
     "leave-a-temporary": Harmless or Refused("read-only") by Policy;
     "leave-half-a-file": Harmless or Refused("read-only") by Policy;

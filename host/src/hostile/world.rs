@@ -9,7 +9,6 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, FileType, Mode, mknodat};
 use tempfile::TempDir;
 
 use crate::root::Options;
@@ -67,13 +66,7 @@ impl World {
         ] {
             symlink(target, root.join(link))?;
         }
-        mknodat(
-            CWD,
-            root.join("pipe.txt"),
-            FileType::Fifo,
-            Mode::from_raw_mode(0o600),
-            0,
-        )?;
+        make_pipe(&root.join("pipe.txt"))?;
         UnixListener::bind(root.join("socket.txt"))?;
         Ok(world)
     }
@@ -125,6 +118,26 @@ impl World {
         let mut seen = BTreeMap::new();
         describe(self.base.path(), &mut seen)?;
         Ok(seen)
+    }
+}
+
+/// Makes a named pipe.
+#[cfg(target_os = "linux")]
+pub(crate) fn make_pipe(path: &Path) -> io::Result<()> {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    let mode = Mode::from_raw_mode(0o600);
+    Ok(mknodat(CWD, path, FileType::Fifo, mode, 0)?)
+}
+
+/// Makes a named pipe.
+#[cfg(target_os = "macos")]
+#[allow(unsafe_code)]
+pub(crate) fn make_pipe(path: &Path) -> io::Result<()> {
+    let path = std::ffi::CString::new(path.as_os_str().as_bytes())?;
+    // SAFETY: the path is a C string, and lives until the call is over.
+    match unsafe { libc::mkfifo(path.as_ptr(), 0o600) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
     }
 }
 

@@ -98,6 +98,7 @@ impl Real {
             root: Arc::new(fs::File::open(&root).expect("the root").into()),
             policy,
             writable,
+            new_file: 0o600,
         };
         let deadline = Instant::now() + Duration::from_secs(600);
         let mut real = Self {

@@ -79,6 +79,7 @@ impl World {
             root: Arc::new(fs::File::open(self.root()).unwrap().into()),
             policy: Policy::new(&options.include, &options.exclude).unwrap(),
             writable: self.writable,
+            new_file: 0o600,
         };
         let deadline = Instant::now() + Duration::from_secs(60);
         Confine::new(Arc::new(grant), Arc::new(Counters::until(deadline)))

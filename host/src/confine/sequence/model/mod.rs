@@ -255,9 +255,8 @@ impl Model {
     fn list(&self, which: usize) -> Answer {
         let directory = self.directory(which)?;
         refuse(self.policy.directory(&directory.path))?;
-        let shown = self
-            .tree
-            .entries(directory.id)
+        let entries = self.tree.entries(directory.id);
+        let mut shown: BTreeMap<_, _> = entries
             .iter()
             .filter_map(|(name, id)| {
                 let whole = join(directory, name).ok()?;
@@ -266,8 +265,14 @@ impl Model {
                     false => self.policy.file(&whole),
                 };
                 (verdict == Verdict::Served).then(|| (name.clone(), self.tree.kind(*id)))
-            });
-        Ok(Given::Listed(shown.collect()))
+            })
+            .collect();
+        // Who could remove the directory is told that it is not empty.
+        let removable = directory.rights.contains(MUTATE) && !directory.path.is_empty();
+        if removable && shown.len() < entries.len() {
+            shown.insert(String::new(), DescriptorType::Unknown);
+        }
+        Ok(Given::Listed(shown))
     }
 
     fn stat(&self, from: usize, path: &str) -> Answer {

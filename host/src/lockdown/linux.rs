@@ -1,9 +1,6 @@
-//! What the process itself gives up before it reads the first request, should
-//! the WebAssembly sandbox ever fail: with Landlock every file but the root,
-//! with seccomp programs, sockets, other processes and new machine code. It
-//! knows neither component nor protocol, and there is no way back.
+//! Giving up with Landlock and seccomp: what is left of the rights to files,
+//! and which system calls are refused. It knows nothing of who insists on it.
 
-use std::fmt;
 use std::os::fd::{AsFd, BorrowedFd};
 
 use landlock::{
@@ -14,55 +11,8 @@ use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
     SeccompRule, TargetArch,
 };
-use thiserror::Error;
 
-/// How much the process insists on it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Lockdown {
-    /// As much as this kernel offers.
-    #[default]
-    Auto,
-    /// All of it, or the server does not start.
-    Required,
-    /// Nothing is given up.
-    Off,
-}
-
-/// Why a process that insists on it does not start.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum LockdownError {
-    /// The kernel has no Landlock, or too little of it.
-    #[error("this kernel does not enforce Landlock for files (Linux 6.2 or later does)")]
-    Landlock,
-    /// The kernel refuses the filter of system calls.
-    #[error("this kernel does not take a seccomp filter")]
-    Seccomp,
-    /// Threads were running already; what they could do they still can.
-    #[error("the process has started threads already")]
-    Threads,
-}
-
-/// What holds from now on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Held {
-    /// Landlock: the process opens nothing but the root.
-    pub files: bool,
-    /// Seccomp: no programs, sockets, other processes or new machine code.
-    pub calls: bool,
-}
-
-impl fmt::Display for Held {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let state = |held| if held { "enforced" } else { "not available" };
-        write!(
-            formatter,
-            "lockdown: files {} (Landlock), calls {} (seccomp)",
-            state(self.files),
-            state(self.calls)
-        )
-    }
-}
+use super::{Held, LockdownError};
 
 /// Files are confined since Linux 5.13, completely (with truncation) since 6.2.
 const FILES: ABI = ABI::V3;
@@ -74,26 +24,12 @@ const LATEST: ABI = ABI::V6;
 /// `ENOSYS`: the caller uses an older call that can be looked into.
 const NO_SUCH_CALL: u32 = libc::ENOSYS.unsigned_abs();
 
-/// Gives everything up but `root`. To be called before the process has a
-/// second thread: Landlock holds for the caller and what it starts.
-///
-/// # Errors
-/// Only where `lockdown` insists; see [`LockdownError`].
-pub(crate) fn enter(
-    lockdown: Lockdown,
+/// Gives up as much as this kernel offers, or with `required`, everything or an error.
+pub(super) fn give_up(
+    required: bool,
     root: BorrowedFd<'_>,
     writable: bool,
 ) -> Result<Held, LockdownError> {
-    let required = match lockdown {
-        Lockdown::Off => {
-            return Ok(Held {
-                files: false,
-                calls: false,
-            });
-        }
-        Lockdown::Auto => false,
-        Lockdown::Required => true,
-    };
     // The thread count is in /proc; without it there is nothing to compare.
     let threads = std::fs::read_dir("/proc/self/task").map_or(1, Iterator::count);
     let files = threads == 1 && confine_files(root, writable).unwrap_or(false);
@@ -116,6 +52,8 @@ fn rights(writable: bool) -> BitFlags<AccessFs> {
             | AccessFs::MakeDir
             | AccessFs::RemoveFile
             | AccessFs::RemoveDir
+            // A finished temporary takes its place in another directory.
+            | AccessFs::Refer
     } else {
         reading
     }
