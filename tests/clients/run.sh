@@ -83,6 +83,11 @@ one() {
     if [ $status -ne 0 ] && ! grep -q '^FAILED' "$work/out"; then
         echo "FAILED the session ends: status $status" >>"$work/out"
     fi
+    tally
+}
+
+# tally: shows and counts what $work/out reports.
+tally() {
     sed 's/^/  /' "$work/out"
     passed=$((passed + $(grep -c '^ok' "$work/out")))
     failed=$((failed + $(grep -c '^FAILED' "$work/out")))
@@ -129,6 +134,15 @@ else
         one $legacy workspace "${workspace[@]}" --protocol legacy -- "${v2[@]}"
         one $modern core "${core[@]}" -- "${v2[@]}"
     fi
+fi
+
+if ! command -v python3 >/dev/null; then
+    skip "the configurations of the manual" "python3 is not installed here"
+else
+    printf '\nthe configurations of README.md\n'
+    python3 "$here/manual.py" "$program" "$top/README.md" >"$work/out" 2>&1 ||
+        grep -q '^FAILED' "$work/out" || echo "FAILED the configurations can be tried" >>"$work/out"
+    tally
 fi
 
 [ $skipped -eq 0 ] || printf '\n#### %d of the clients SKIPPED, see above\n' $skipped
