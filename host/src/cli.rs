@@ -12,7 +12,7 @@ use clap::builder::ValueParser;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use preopen_mcp::limits::{Limit, Limits};
-use preopen_mcp::{ContentHash, Lockdown, Options, Toolset, WriteMode};
+use preopen_mcp::{ContentHash, Lockdown, Options, PROTOCOL_VERSION, Protocol, Toolset, WriteMode};
 
 use crate::usage::UsageError;
 
@@ -178,6 +178,13 @@ fn flags() -> impl Iterator<Item = Arg> {
             .value_name("SET")
             .value_parser(["core", "workspace", "all"])
             .help("Which tools are served [default: core, or workspace as the command says]"),
+        Arg::new("protocol")
+            .long("protocol")
+            .value_name("ERA")
+            .value_parser([PROTOCOL_VERSION, "legacy", "both"])
+            .help(format!(
+                "Which clients are served: of revision {PROTOCOL_VERSION}, of the earlier ones with their handshake, or both [default: {PROTOCOL_VERSION}; workspace: both]"
+            )),
         Arg::new("include")
             .long("include")
             .value_name("GLOB")
@@ -273,6 +280,13 @@ fn options(matches: &ArgMatches, command: Toolset) -> Result<Options, UsageError
     options.toolset = toolset;
     if toolset != Toolset::Core {
         options.limits = Limits::workspace();
+        options.protocol = Protocol::Both;
+    }
+    match choice(matches, "protocol") {
+        Some("legacy") => options.protocol = Protocol::Legacy,
+        Some("both") => options.protocol = Protocol::Both,
+        Some(_) => options.protocol = Protocol::Modern,
+        None => {}
     }
     options.allow_blocked = matches.get_flag("allow-blocked");
     options.exclude = strings(matches, "exclude");

@@ -11,6 +11,9 @@
 
 #![deny(unsafe_code)]
 
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+compile_error!("preopen-mcp is for Linux and macOS");
+
 mod confine;
 mod engine;
 mod layer;
@@ -29,6 +32,7 @@ pub mod hostile;
 pub mod process;
 
 pub use lockdown::{Held, Lockdown, LockdownError};
+pub use preopen_contract::session::{PROTOCOL_VERSION, Protocol};
 pub use preopen_contract::{limits, path, policy};
 pub use root::{ContentHash, MIN_CURSOR_KEY_BYTES, Options, Root, RootError, Toolset, WriteMode};
 pub use sandbox::SandboxError;

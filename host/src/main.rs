@@ -10,7 +10,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use preopen_mcp::process::{self, ProcessError};
-use preopen_mcp::{Lockdown, Options, Root, RootError, Server, ServerError, diagnostics};
+use preopen_mcp::{Lockdown, Options, Root, RootError, Server, ServerError, Toolset, diagnostics};
 
 use cli::Invocation;
 use usage::UsageError;
@@ -106,7 +106,7 @@ fn serve(options: Options, lockdown: Lockdown, verbose: bool) -> Result<(), Fail
         diagnostics::enable();
     }
     process::prepare()?;
-    let writes = !options.read_only;
+    let writes = !options.read_only && options.toolset != Toolset::Workspace;
     let root = Root::open(options)?;
     if writes && !root.reaches_top_level() {
         diagnostics::line(
