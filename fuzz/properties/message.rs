@@ -3,7 +3,9 @@
 
 use std::collections::HashMap;
 
-use preopen_contract::session::{Action, Call, Identity, Outcome, Session, Ticket, ToolResult};
+use preopen_contract::session::{
+    Action, Call, Identity, Outcome, Protocol, Session, Ticket, ToolResult, Tools,
+};
 
 use super::expected::{Expected, Id, expected, id};
 use super::json::{self, Kind, Value};
@@ -74,13 +76,13 @@ struct Client {
 
 impl Client {
     fn new() -> Self {
-        let session = Session::new(Identity {
+        let identity = Identity {
             name: "a \"name\"".into(),
             version: "1\u{2028}\n".into(),
             instructions: "none".into(),
-        });
+        };
         Self {
-            session,
+            session: Session::new(identity, Protocol::Modern),
             waiting: Vec::new(),
             in_flight: HashMap::new(),
             last: 0,
@@ -148,7 +150,7 @@ impl Client {
             self.in_flight.remove(&id);
         }
         let finish = || match &waiting {
-            Waiting::List(ticket) => self.session.list(ticket, "[]"),
+            Waiting::List(ticket) => self.session.list(ticket, &Tools::new("[]")),
             Waiting::Call(call) => self.session.finish(&call.ticket, outcome),
         };
         let is_silent = matches!((&waiting, outcome), (Waiting::Call(_), Outcome::Stopped));
@@ -186,9 +188,10 @@ impl Client {
     fn unknown(&mut self, action: Action) {
         match action {
             Action::Reply(reply) => drop(one_line(&reply)),
-            Action::List(ticket) => drop(self.session.list(&ticket, "[]")),
+            Action::List(ticket) => drop(self.session.list(&ticket, &Tools::new("[]"))),
             Action::Call(call) => drop(self.session.finish(&call.ticket, &Outcome::Stopped)),
             Action::Cancel(serial) => self.in_flight.retain(|_, other| *other != serial),
+            Action::Many(actions) => actions.into_iter().for_each(|action| self.unknown(action)),
             Action::Nothing => {}
         }
     }

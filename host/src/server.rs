@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use preopen_contract::limits::Limits;
-use preopen_contract::session::{Identity, Outcome, Session};
+use preopen_contract::session::{Identity, Outcome, Protocol, Session, Tools};
 use serde_json::Value;
 use thiserror::Error;
 
@@ -52,7 +52,7 @@ impl ServerError {
 
 /// The tools served: their definitions, and which of them change something.
 struct Catalogue {
-    json: String,
+    tools: Tools,
     changes: HashMap<String, bool>,
 }
 
@@ -71,7 +71,10 @@ impl Catalogue {
                 Some((tool["name"].as_str()?.to_owned(), !reads))
             })
             .collect();
-        Ok(Self { json, changes })
+        Ok(Self {
+            tools: Tools::new(json),
+            changes,
+        })
     }
 
     /// Why `tool` is not served, where these are all there are.
@@ -102,6 +105,7 @@ impl Catalogue {
 pub struct Server {
     sandbox: Sandbox,
     limits: Limits,
+    protocol: Protocol,
     catalogue: Catalogue,
 }
 
@@ -127,6 +131,7 @@ impl Server {
         Ok(Self {
             sandbox,
             limits: root.limits,
+            protocol: root.protocol,
             catalogue,
         })
     }
@@ -176,16 +181,17 @@ impl Server {
     }
 
     pub(crate) fn session(&self) -> Session {
-        Session::new(Identity {
+        let identity = Identity {
             name: env!("CARGO_PKG_NAME").to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             instructions: INSTRUCTIONS.to_owned(),
-        })
+        };
+        Session::new(identity, self.protocol)
     }
 
-    /// The definitions of the tools served, a JSON array.
-    pub(crate) fn tools(&self) -> &str {
-        &self.catalogue.json
+    /// The definitions of the tools served.
+    pub(crate) fn tools(&self) -> &Tools {
+        &self.catalogue.tools
     }
 
     /// Whether the tool may change something; nothing for a tool there is not.

@@ -12,6 +12,8 @@ use super::reply::Fault;
 pub(super) enum Incoming<'a> {
     /// Blank, or a response: nothing that could be answered.
     Silence,
+    /// An array: several messages, where there are batches. It is JSON.
+    Batch(&'a str),
     /// No request; the error to answer with, under the id if it has one.
     Invalid(Fault, Option<RequestId>),
     /// A message without an id.
@@ -66,7 +68,11 @@ pub(super) fn parse(line: &[u8]) -> Incoming<'_> {
     let Ok(text) = str::from_utf8(line) else {
         return Incoming::Invalid(Fault::parse("the message is not UTF-8"), None);
     };
-    let text = text.trim_matches([' ', '\t', '\r', '\n']);
+    read(text.trim_matches([' ', '\t', '\r', '\n']))
+}
+
+/// Takes one message apart that has nothing around it.
+pub(super) fn read(text: &str) -> Incoming<'_> {
     match text.bytes().next() {
         None => Incoming::Silence,
         Some(b'{') => match serde_json::from_str(text) {
@@ -78,14 +84,10 @@ pub(super) fn parse(line: &[u8]) -> Incoming<'_> {
             ),
             Err(_) => not_json(),
         },
-        Some(first) if is_json(text) => Incoming::Invalid(
-            Fault::invalid_request(if first == b'[' {
-                "batches are not served; send one message a line"
-            } else {
-                "the message is not an object"
-            }),
-            None,
-        ),
+        Some(b'[') if is_json(text) => Incoming::Batch(text),
+        Some(_) if is_json(text) => {
+            Incoming::Invalid(Fault::invalid_request("the message is not an object"), None)
+        }
         Some(_) => not_json(),
     }
 }

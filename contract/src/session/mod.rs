@@ -3,20 +3,36 @@
 //! MCP, and neither threads, pipes nor what a tool does. The native host and
 //! the component on its own drive the very same code.
 
+mod action;
+mod batch;
+mod era;
 mod id;
+mod legacy;
 mod message;
 mod modern;
 mod reply;
+mod request;
+mod results;
+mod state;
+mod tools;
 
-use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use serde_json::value::RawValue;
+
+pub use action::{Action, Call, Ticket};
+use batch::{Batch, Place};
+pub use era::Protocol;
+use era::{Era, Version};
 pub use id::RequestId;
 use message::Incoming;
 use reply::Fault;
 pub use reply::{Outcome, ToolResult};
+use request::{Null, Request, Sent};
+use state::State;
+pub use tools::Tools;
 
-/// The one protocol revision spoken here.
+/// The revision of the modern era.
 pub const PROTOCOL_VERSION: &str = "2026-07-28";
 
 /// Who the server says it is.
@@ -30,75 +46,24 @@ pub struct Identity {
     pub instructions: String,
 }
 
-/// What to do about a line.
-#[derive(Debug)]
-pub enum Action {
-    /// Nothing, and nothing is to be answered.
-    Nothing,
-    /// Write this line; its LF is included.
-    Reply(String),
-    /// Write what [`Session::list`] makes of the tools served.
-    List(Ticket),
-    /// Run this tool call, then write what [`Session::finish`] says.
-    Call(Call),
-    /// Stop the call whose ticket has this serial number; it gets no answer.
-    Cancel(u64),
-}
-
-/// A request that waits for its answer.
-#[derive(Debug)]
-pub struct Ticket {
-    id: RequestId,
-    serial: u64,
-}
-
-impl Ticket {
-    /// A number no other request of this session has, also where a client uses
-    /// an id again.
-    #[must_use]
-    pub fn serial(&self) -> u64 {
-        self.serial
-    }
-}
-
-/// A tool call as the client asked for it.
-#[derive(Debug)]
-pub struct Call {
-    /// What to answer to.
-    pub ticket: Ticket,
-    /// The tool's name, known or not.
-    pub name: String,
-    /// The text of a JSON object, at any nesting depth.
-    pub arguments: String,
-    /// The token under which the client wants to hear of progress, as JSON; at
-    /// most 256 bytes.
-    pub progress_token: Option<String>,
-    /// What the call holds until it is answered, in bytes: its line, and its id
-    /// once more for the answer.
-    pub bytes: usize,
-}
-
 /// One connection. Revision 2026-07-28 remembers nothing of a request but that
-/// it is in flight, so that is all there is in here.
+/// it is in flight; the earlier ones settle on a version as well, and some of
+/// them gather the answers of a batch.
 #[derive(Debug)]
 pub struct Session {
     identity: Identity,
-    in_flight: Mutex<InFlight>,
-}
-
-#[derive(Debug, Default)]
-struct InFlight {
-    serials: HashMap<RequestId, u64>,
-    last: u64,
+    protocol: Protocol,
+    state: Mutex<State>,
 }
 
 impl Session {
     /// A connection on which nothing was said yet.
     #[must_use]
-    pub fn new(identity: Identity) -> Self {
+    pub fn new(identity: Identity, protocol: Protocol) -> Self {
         Self {
             identity,
-            in_flight: Mutex::default(),
+            protocol,
+            state: Mutex::default(),
         }
     }
 
@@ -107,51 +72,144 @@ impl Session {
     #[must_use]
     pub fn receive(&self, line: &[u8]) -> Action {
         match message::parse(line) {
-            Incoming::Silence => Action::Nothing,
+            Incoming::Batch(array) if self.has_batches() => self.batch(array),
+            incoming => self.message(incoming, line.len(), None),
+        }
+    }
+
+    fn has_batches(&self) -> bool {
+        self.lock().version.is_some_and(Version::has_batches)
+    }
+
+    /// Takes the messages of a batch. Its line is written when the last answer
+    /// is known, be it in here.
+    fn batch(&self, array: &str) -> Action {
+        let messages = match batch::split(array) {
+            Ok(messages) => messages,
+            Err(fault) => return Action::Reply(reply::error(None, &fault)),
+        };
+        // One place more than there are messages: filled last, it keeps the
+        // batch open until each of them was taken.
+        let places = messages.len() + 1;
+        let batch = self.lock().begin(places);
+        let mut actions = Vec::new();
+        for (at, message) in messages.iter().enumerate() {
+            let message = message.get();
+            let place = Some(Place { batch, at });
+            match self.message(message::read(message), message.len(), place) {
+                Action::Nothing => {}
+                Action::Many(more) => actions.extend(more),
+                action => actions.push(action),
+            }
+        }
+        let at = messages.len();
+        let line = self.lock().fill(Place { batch, at }, None);
+        actions.extend(line.map(Action::Reply));
+        Action::all(actions)
+    }
+
+    /// Takes a message of so many bytes, whose answer belongs to `place`.
+    fn message(&self, incoming: Incoming<'_>, bytes: usize, place: Option<Place>) -> Action {
+        match incoming {
+            Incoming::Silence => self.answer(place, None),
+            Incoming::Batch(_) => {
+                let fault = Fault::invalid_request(if place.is_none() {
+                    "batches are not served; send one message a line"
+                } else {
+                    "the message is not an object"
+                });
+                self.answer(place, Some(reply::error(None, &fault)))
+            }
             Incoming::Invalid(fault, id) => {
-                let id = id.filter(|id| !self.is_in_flight(id));
-                Action::Reply(reply::error(id.as_ref(), &fault))
+                let id = id.filter(|id| !self.lock().is_in_flight(id));
+                self.answer(place, Some(reply::error(id.as_ref(), &fault)))
             }
-            Incoming::Notification { method, params } => self.notification(&method, params),
+            Incoming::Notification { method, params } => {
+                // Its place in a batch stays empty.
+                let _ = self.answer(place, None);
+                self.notification(&method, params)
+            }
             Incoming::Request { id, method, params } => {
-                let judged = modern::request(&self.identity, &method, params);
-                self.request(id, judged, line.len())
+                let (era, judged) = self.judge(&method, params);
+                let judged = match place {
+                    None => judged,
+                    Some(_) => judged.and_then(|request| batched(era, request)),
+                };
+                self.request(id, era, judged, bytes, place)
             }
+        }
+    }
+
+    /// Which era a request is of, and what it asks for.
+    fn judge(&self, method: &str, params: Option<&RawValue>) -> (Era, Result<Request, Fault>) {
+        let null = match self.protocol {
+            Protocol::Modern => Null::Wrong,
+            Protocol::Legacy | Protocol::Both => Null::Absent,
+        };
+        let sent = Sent::read(params, null);
+        let is_modern = match self.protocol {
+            Protocol::Modern => true,
+            Protocol::Legacy => false,
+            Protocol::Both => sent
+                .as_ref()
+                .is_ok_and(|sent| modern::is_meant(method, sent)),
+        };
+        if is_modern {
+            let judged = sent.and_then(|sent| modern::request(&self.identity, method, &sent));
+            (Era::Modern, judged)
+        } else {
+            let version = self.lock().version;
+            let era = Era::Legacy(version.unwrap_or(Version::NEWEST));
+            (era, legacy::request(version, method, sent))
         }
     }
 
     fn request(
         &self,
         id: RequestId,
-        judged: Result<modern::Request, Fault>,
+        era: Era,
+        judged: Result<Request, Fault>,
         bytes: usize,
+        place: Option<Place>,
     ) -> Action {
-        if self.is_in_flight(&id) {
+        if self.lock().is_in_flight(&id) {
             let fault = judged
                 .err()
                 .filter(Fault::is_about_version)
                 .unwrap_or_else(|| {
                     Fault::invalid_request("a request with this id is still in flight")
                 });
-            return Action::Reply(reply::error(None, &fault));
+            return self.answer(place, Some(reply::error(None, &fault)));
         }
-        match judged {
-            Err(fault) => Action::Reply(reply::error(Some(&id), &fault)),
-            Ok(modern::Request::Answer(result)) => Action::Reply(reply::result(&id, &result)),
-            Ok(modern::Request::List) => self.admit(id, Action::List),
-            Ok(modern::Request::Call(call)) => {
-                let bytes = bytes + id.bytes();
-                self.admit(id, |ticket| {
-                    Action::Call(Call {
-                        ticket,
-                        name: call.name,
-                        arguments: call.arguments,
-                        progress_token: call.progress_token,
-                        bytes,
-                    })
-                })
+        let result = match judged {
+            Err(fault) => return self.answer(place, Some(reply::error(Some(&id), &fault))),
+            Ok(Request::Answer(result)) => result,
+            Ok(Request::Initialize(version)) => {
+                self.lock().version = Some(version);
+                results::initialize(&self.identity, version)
             }
-        }
+            Ok(Request::List) => return Action::List(self.admit(id, era, place)),
+            Ok(Request::Call(call)) => {
+                let bytes = bytes + id.bytes();
+                return Action::Call(Call {
+                    ticket: self.admit(id, era, place),
+                    name: call.name,
+                    arguments: call.arguments,
+                    progress_token: call.progress_token,
+                    bytes,
+                });
+            }
+        };
+        self.answer(place, Some(reply::result(&id, &result)))
+    }
+
+    /// Answers at once, or not at all.
+    fn answer(&self, place: Option<Place>, line: Option<String>) -> Action {
+        let line = match place {
+            Some(place) => self.lock().fill(place, line),
+            None => line,
+        };
+        line.map_or(Action::Nothing, Action::Reply)
     }
 
     /// The error for a line that was longer than the host keeps.
@@ -165,26 +223,38 @@ impl Session {
         )
     }
 
-    /// The answer to `tools/list`; `tools` is a JSON array of definitions.
+    /// The answer to `tools/list`: the line to write, as [`Session::finish`] says.
     #[must_use]
-    pub fn list(&self, ticket: &Ticket, tools: &str) -> Option<String> {
-        self.settle(ticket)
-            .then(|| reply::result(&ticket.id, &reply::list(&self.identity, tools)))
+    pub fn list(&self, ticket: &Ticket, tools: &Tools) -> Option<String> {
+        self.settle(ticket, || {
+            let tools = tools.of(ticket.era);
+            let result = results::list(&self.identity, ticket.era, tools);
+            Some(reply::result(&ticket.id, &result))
+        })
     }
 
-    /// The answer to a call; nothing when it was cancelled or stopped.
+    /// The line to write when a call has ended: its answer, or that of the whole
+    /// batch if this was the last of it. There is none when the call was
+    /// cancelled or stopped, or others of the batch are still to come.
     #[must_use]
     pub fn finish(&self, ticket: &Ticket, outcome: &Outcome) -> Option<String> {
         let id = &ticket.id;
-        self.settle(ticket).then_some(())?;
-        match outcome {
+        self.settle(ticket, || match outcome {
             Outcome::Result(result) => {
-                Some(reply::result(id, &reply::tool(&self.identity, result)))
+                let result = results::tool(&self.identity, ticket.era, result);
+                Some(reply::result(id, &result))
             }
             Outcome::UnknownTool(name) => Some(reply::error(Some(id), &Fault::unknown_tool(name))),
             Outcome::Internal => Some(reply::error(Some(id), &Fault::internal())),
             Outcome::Stopped => None,
-        }
+        })
+    }
+
+    /// Bytes of answers that wait for the rest of their batch. They go as calls
+    /// end; as long as there are many, no more lines should be taken.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.lock().held()
     }
 
     /// A word on how far a call is, for the client that gave `token`, which is
@@ -194,47 +264,65 @@ impl Session {
         reply::progress(token, progress, message)
     }
 
-    /// Whether the id's one answer is still to come, so that no error may have it.
-    fn is_in_flight(&self, id: &RequestId) -> bool {
-        self.lock().serials.contains_key(id)
-    }
-
     /// Takes note of a request in flight. Only [`Session::receive`] does, one
     /// line at a time, so the id is still free.
-    fn admit(&self, id: RequestId, action: impl FnOnce(Ticket) -> Action) -> Action {
-        let mut in_flight = self.lock();
-        in_flight.last += 1;
-        let serial = in_flight.last;
-        in_flight.serials.insert(id.clone(), serial);
-        drop(in_flight);
-        action(Ticket { id, serial })
+    fn admit(&self, id: RequestId, era: Era, place: Option<Place>) -> Ticket {
+        let serial = self.lock().admit(id.clone(), place);
+        Ticket { id, serial, era }
     }
 
-    /// Whether the request is still to be answered; it no longer is afterwards.
-    fn settle(&self, ticket: &Ticket) -> bool {
-        let mut in_flight = self.lock();
-        if in_flight.serials.get(&ticket.id) == Some(&ticket.serial) {
-            in_flight.serials.remove(&ticket.id);
-            true
-        } else {
-            false
-        }
+    /// Gives a request the answer that `answer` makes, if it is still to have
+    /// one; the line to write.
+    fn settle(&self, ticket: &Ticket, answer: impl FnOnce() -> Option<String>) -> Option<String> {
+        let request = self.lock().settle(&ticket.id, ticket.serial)?;
+        let line = answer();
+        let Some(place) = request.place else {
+            return line;
+        };
+        let mut state = self.lock();
+        let line = line.map(|line| {
+            if state.has_room(place, line.len()) {
+                line
+            } else {
+                reply::error(Some(&ticket.id), &Batch::no_room())
+            }
+        });
+        state.fill(place, line)
     }
 
-    fn notification(&self, method: &str, params: Option<&serde_json::value::RawValue>) -> Action {
+    fn notification(&self, method: &str, params: Option<&RawValue>) -> Action {
         if method != "notifications/cancelled" {
             return Action::Nothing;
         }
-        modern::cancelled(params)
-            .and_then(|id| self.lock().serials.remove(&id))
-            .map_or(Action::Nothing, Action::Cancel)
+        let Some(id) = request::cancelled(params) else {
+            return Action::Nothing;
+        };
+        let mut state = self.lock();
+        let Some(cancelled) = state.withdraw(&id) else {
+            return Action::Nothing;
+        };
+        let line = cancelled.place.and_then(|place| state.fill(place, None));
+        let mut actions = vec![Action::Cancel(cancelled.serial)];
+        actions.extend(line.map(Action::Reply));
+        Action::all(actions)
     }
 
-    fn lock(&self) -> MutexGuard<'_, InFlight> {
+    fn lock(&self) -> MutexGuard<'_, State> {
         // Nothing in here panics half-way through a change.
-        self.in_flight
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A request inside a batch, if it may be there.
+fn batched(era: Era, request: Request) -> Result<Request, Fault> {
+    match (era, &request) {
+        (Era::Modern, _) => Err(Fault::invalid_request(format!(
+            "revision {PROTOCOL_VERSION} has no batches; send the request on a line of its own"
+        ))),
+        (Era::Legacy(_), Request::Initialize(_)) => Err(Fault::invalid_request(
+            "initialize must not be part of a batch",
+        )),
+        (Era::Legacy(_), _) => Ok(request),
     }
 }
 

@@ -1,14 +1,10 @@
 //! The lines the server writes, and the texts of the protocol's own errors.
-//! Everything here is spliced from JSON text that is known to be valid, so a
-//! long answer is copied once and never parsed again.
+//! Lines are spliced from JSON text that is known to be valid, so a long answer
+//! is copied once and never parsed again. What is in a result is not known here.
 
+use super::PROTOCOL_VERSION;
 use super::id::RequestId;
-use super::{Identity, PROTOCOL_VERSION};
 use crate::json;
-
-/// How long a client may keep a list, in milliseconds: the lists never change
-/// while the process lives, and an hour bounds how long a restart goes unseen.
-const TTL_MS: u32 = 3_600_000;
 
 /// Characters of what a client sent that an error repeats: enough to know it
 /// by, and too few to make much of little.
@@ -81,10 +77,11 @@ impl Fault {
         Self::new(-32600, message)
     }
 
-    pub(super) fn method_not_found() -> Self {
+    /// A method that is none of `methods`.
+    pub(super) fn method_not_found(methods: &str) -> Self {
         Self::new(
             -32601,
-            "no such method; this server offers server/discover, tools/list and tools/call",
+            format!("no such method; this server offers {methods}"),
         )
     }
 
@@ -183,6 +180,17 @@ pub(super) fn result(id: &RequestId, result: &str) -> String {
     out
 }
 
+/// The line of a batch, from the lines of its answers.
+pub(super) fn array(answers: impl ExactSizeIterator<Item = String>, bytes: usize) -> String {
+    let mut out = String::with_capacity(bytes + answers.len() + 2);
+    for (at, answer) in answers.enumerate() {
+        out.push(if at == 0 { '[' } else { ',' });
+        out.push_str(answer.trim_end_matches('\n'));
+    }
+    out.push_str("]\n");
+    out
+}
+
 /// A `notifications/progress`; `token` is JSON.
 pub(super) fn progress(token: &str, progress: u64, message: &str) -> String {
     let mut out = String::from(
@@ -195,62 +203,4 @@ pub(super) fn progress(token: &str, progress: u64, message: &str) -> String {
     json::append(&mut out, message);
     out.push_str("}}\n");
     out
-}
-
-/// The result of `server/discover`.
-pub(super) fn discover(identity: &Identity) -> String {
-    let mut out = begin(identity);
-    out.push_str(",\"supportedVersions\":[\"");
-    out.push_str(PROTOCOL_VERSION);
-    out.push_str("\"],\"capabilities\":{\"tools\":{}},\"instructions\":");
-    json::append(&mut out, &identity.instructions);
-    cacheable(&mut out);
-    out.push('}');
-    out
-}
-
-/// The result of `tools/list`.
-pub(super) fn list(identity: &Identity, tools: &str) -> String {
-    let mut out = begin(identity);
-    out.push_str(",\"tools\":");
-    out.push_str(tools);
-    cacheable(&mut out);
-    out.push('}');
-    out
-}
-
-/// The result of `tools/call`.
-pub(super) fn tool(identity: &Identity, result: &ToolResult) -> String {
-    let structured = result.structured.as_deref();
-    let text = result.text.as_deref().or(structured).unwrap_or_default();
-    let mut out = begin(identity);
-    out.reserve(text.len() + text.len() / 4 + structured.map_or(0, str::len) + 128);
-    out.push_str(",\"content\":[{\"type\":\"text\",\"text\":");
-    json::append(&mut out, text);
-    out.push_str("}]");
-    if let Some(structured) = structured {
-        out.push_str(",\"structuredContent\":");
-        out.push_str(structured);
-    }
-    out.push_str(",\"isError\":");
-    out.push_str(if result.is_error { "true}" } else { "false}" });
-    out
-}
-
-/// What every result begins with, left open.
-fn begin(identity: &Identity) -> String {
-    let mut out = String::from(
-        "{\"resultType\":\"complete\",\"_meta\":{\"io.modelcontextprotocol/serverInfo\":{\"name\":",
-    );
-    json::append(&mut out, &identity.name);
-    out.push_str(",\"version\":");
-    json::append(&mut out, &identity.version);
-    out.push_str("}}");
-    out
-}
-
-fn cacheable(out: &mut String) {
-    out.push_str(",\"ttlMs\":");
-    out.push_str(&TTL_MS.to_string());
-    out.push_str(",\"cacheScope\":\"public\"");
 }

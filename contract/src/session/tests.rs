@@ -3,14 +3,15 @@
 
 use serde_json::{Value, json};
 
-use super::{Action, Call, Identity, Outcome, PROTOCOL_VERSION, Session, ToolResult};
+use super::{Action, Call, Identity, Outcome, PROTOCOL_VERSION, Protocol, Session, ToolResult};
 
 fn session() -> Session {
-    Session::new(Identity {
+    let identity = Identity {
         name: "test".into(),
         version: "1".into(),
         instructions: "none".into(),
-    })
+    };
+    Session::new(identity, Protocol::Modern)
 }
 
 fn modern(id: &str, method: &str, params: Value) -> String {

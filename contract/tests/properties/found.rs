@@ -1,13 +1,14 @@
 //! What the fuzzer found in the session, one test each.
 
-use preopen_contract::session::{Action, Identity, PROTOCOL_VERSION, Session};
+use preopen_contract::session::{Action, Identity, PROTOCOL_VERSION, Protocol, Session};
 
 fn session() -> Session {
-    Session::new(Identity {
+    let identity = Identity {
         name: "test".into(),
         version: "1".into(),
         instructions: "none".into(),
-    })
+    };
+    Session::new(identity, Protocol::Modern)
 }
 
 fn call(id: &str, token: &str) -> String {

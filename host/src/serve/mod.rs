@@ -26,7 +26,8 @@ pub(crate) const GRACE: Duration = Duration::from_secs(2);
 /// been closed meanwhile.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// Bytes of answers that nobody reads, past which nothing more is read.
+/// Bytes of answers that nobody reads, past which nothing more is read; the
+/// same for answers that wait for the rest of their batch.
 const MAX_BACKLOG: usize = 16 << 20;
 
 /// Stack of a worker: the component has its own limit, and the rest is the host's.
@@ -75,7 +76,11 @@ fn serve<R: Read, W: Write + Send>(
             // The threads that did start end with the rest.
             Err(error) => (Err(error), Duration::ZERO),
         };
-        connection.scheduler.close(grace);
+        // Whoever sent these in a batch still gets the answers that there are.
+        for job in connection.scheduler.close(grace) {
+            let ticket = &job.call.ticket;
+            connection.answer(connection.session.finish(ticket, &Outcome::Stopped));
+        }
         connection.output.queue().close();
         result
     })
@@ -84,9 +89,17 @@ fn serve<R: Read, W: Write + Send>(
 /// Answers one message, on this thread.
 pub(crate) fn message(server: &Server, message: &[u8]) -> Option<String> {
     let session = server.session();
-    match session.receive(message) {
+    act(server, &session, session.receive(message))
+}
+
+fn act(server: &Server, session: &Session, action: Action) -> Option<String> {
+    match action {
         Action::Nothing | Action::Cancel(_) => None,
         Action::Reply(line) => Some(line),
+        Action::Many(actions) => actions
+            .into_iter()
+            .filter_map(|action| act(server, session, action))
+            .last(),
         Action::List(ticket) => session.list(&ticket, server.tools()),
         Action::Call(call) => {
             let outcome = if server.changes(&call.name).is_none() {
@@ -150,7 +163,7 @@ impl<W: Write + Send> Connection<'_, W> {
                     let limit = limits.shown("max-request-bytes");
                     self.output.queue().leave(self.session.too_long(&limit));
                 }
-                Frame::Line(line) => self.take(&line),
+                Frame::Line(line) => self.act(self.session.receive(&line)),
             }
         }
         Ok(())
@@ -160,7 +173,9 @@ impl<W: Write + Send> Connection<'_, W> {
     /// input that was closed is read on, until its calls must have ended.
     fn wait_for_room(&self) -> bool {
         loop {
-            let room = self.scheduler.wait_for_room(LOOK_EVERY)
+            let room = self
+                .scheduler
+                .wait_for_room(LOOK_EVERY, || self.session.held() <= MAX_BACKLOG)
                 && self.output.queue().wait_below(MAX_BACKLOG, LOOK_EVERY);
             let over = self.deadline.get().is_some_and(|at| Instant::now() >= *at);
             if over || self.output.queue().is_broken() {
@@ -193,9 +208,10 @@ impl<W: Write + Send> Connection<'_, W> {
         }
     }
 
-    fn take(&self, line: &[u8]) {
-        match self.session.receive(line) {
+    fn act(&self, action: Action) {
+        match action {
             Action::Nothing => {}
+            Action::Many(actions) => actions.into_iter().for_each(|action| self.act(action)),
             Action::Reply(line) => self.output.queue().leave(line),
             Action::List(ticket) => {
                 self.answer(self.session.list(&ticket, self.server.tools()));

@@ -80,17 +80,19 @@ impl Scheduler {
         }
     }
 
-    /// Waits for `patience` at most until there is room for another call;
-    /// whether there is.
-    pub(super) fn wait_for_room(&self, patience: Duration) -> bool {
+    /// Waits for `patience` at most until there is room for another call, here
+    /// and wherever `elsewhere` looks; whether there is. What is elsewhere must
+    /// go as calls end.
+    pub(super) fn wait_for_room(&self, patience: Duration, elsewhere: impl Fn() -> bool) -> bool {
         let mut state = self.lock();
-        if state.has_room() {
+        let has_room = |state: &State| state.has_room() && elsewhere();
+        if has_room(&state) {
             return true;
         }
         state.watchers += 1;
         let (mut state, waited) = self
             .ended
-            .wait_timeout_while(state, patience, |state| !state.has_room())
+            .wait_timeout_while(state, patience, |state| !has_room(state))
             .unwrap_or_else(PoisonError::into_inner);
         state.watchers -= 1;
         !waited.timed_out()
@@ -160,8 +162,8 @@ impl Scheduler {
     }
 
     /// Lets workers go once nothing is left to do. What has not ended after
-    /// `grace` is stopped.
-    pub(super) fn close(&self, grace: Duration) {
+    /// `grace` is stopped; what has not begun is handed back.
+    pub(super) fn close(&self, grace: Duration) -> VecDeque<Job> {
         let deadline = Instant::now() + grace;
         let mut state = self.lock();
         state.closed = true;
@@ -178,12 +180,13 @@ impl Scheduler {
                 .unwrap_or_else(PoisonError::into_inner)
                 .0;
         }
-        let dropped: usize = state.queue.drain(..).map(|job| job.call.bytes).sum();
-        state.bytes -= dropped;
+        let dropped = std::mem::take(&mut state.queue);
+        state.bytes -= dropped.iter().map(|job| job.call.bytes).sum::<usize>();
         for control in state.running.values() {
             control.cancel();
         }
         self.work.notify_all();
+        dropped
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

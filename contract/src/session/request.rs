@@ -1,0 +1,174 @@
+//! The parameters of a request, and what both eras make of them alike. What a
+//! tool makes of its arguments is not known here.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::era::Version;
+use super::id::RequestId;
+use super::message::{present, string};
+use super::reply::Fault;
+
+/// The longest progress token that is taken, in bytes as it is written: it
+/// comes back with every report.
+const MAX_TOKEN_BYTES: usize = 256;
+
+/// A request that is in order.
+pub(super) enum Request {
+    /// Its result is known at once, as JSON.
+    Answer(String),
+    /// `initialize`, and the version that is spoken from now on.
+    Initialize(Version),
+    /// `tools/list`.
+    List,
+    /// `tools/call`.
+    Call(CallParams),
+}
+
+/// The parameters of `tools/call`.
+pub(super) struct CallParams {
+    pub(super) name: String,
+    pub(super) arguments: String,
+    pub(super) progress_token: Option<String>,
+}
+
+/// What came with a request, as far as anything here looks at it.
+#[derive(Default)]
+pub(super) struct Sent<'a> {
+    params: Params<'a>,
+    pub(super) meta: Meta<'a>,
+}
+
+#[derive(Default, Deserialize)]
+struct Params<'a> {
+    #[serde(borrow, default, deserialize_with = "present", rename = "_meta")]
+    meta: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    name: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    arguments: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    cursor: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present", rename = "requestId")]
+    request_id: Option<&'a RawValue>,
+    #[serde(
+        borrow,
+        default,
+        deserialize_with = "present",
+        rename = "protocolVersion"
+    )]
+    protocol_version: Option<&'a RawValue>,
+}
+
+/// `params._meta`.
+#[derive(Default, Deserialize)]
+pub(super) struct Meta<'a> {
+    #[serde(
+        borrow,
+        default,
+        deserialize_with = "present",
+        rename = "io.modelcontextprotocol/protocolVersion"
+    )]
+    pub(super) version: Option<&'a RawValue>,
+    #[serde(
+        borrow,
+        default,
+        deserialize_with = "present",
+        rename = "io.modelcontextprotocol/clientCapabilities"
+    )]
+    pub(super) capabilities: Option<&'a RawValue>,
+    #[serde(
+        borrow,
+        default,
+        deserialize_with = "present",
+        rename = "progressToken"
+    )]
+    progress_token: Option<&'a RawValue>,
+}
+
+/// What null means where an object is expected.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Null {
+    /// A value of the wrong type.
+    Wrong,
+    /// Nothing at all: clients of the legacy era send it.
+    Absent,
+}
+
+impl<'a> Sent<'a> {
+    /// Reads `params` and its `_meta`.
+    pub(super) fn read(params: Option<&'a RawValue>, null: Null) -> Result<Self, Fault> {
+        let given = |raw: &&RawValue| null == Null::Wrong || raw.get() != "null";
+        let params: Params<'a> = object(params.filter(given), "params")?;
+        let meta = object(params.meta.filter(given), "params._meta")?;
+        Ok(Self { params, meta })
+    }
+
+    /// The version that the handshake asks for.
+    pub(super) fn asked_version(&self) -> Option<String> {
+        self.params.protocol_version.and_then(string)
+    }
+
+    /// `tools/list`.
+    pub(super) fn list(&self) -> Result<Request, Fault> {
+        match self.params.cursor {
+            Some(cursor) if cursor.get() != "null" => Err(Fault::invalid_params(
+                "params.cursor is not valid: the list of tools has one page",
+            )),
+            _ => Ok(Request::List),
+        }
+    }
+
+    /// `tools/call`.
+    pub(super) fn call(&self) -> Result<Request, Fault> {
+        let name = self.params.name.and_then(string);
+        let name = name.ok_or_else(|| {
+            Fault::invalid_params("params.name must be a string: the tool's name")
+        })?;
+        let arguments = match self.params.arguments {
+            None => "{}",
+            Some(raw) if raw.get() == "null" => "{}",
+            Some(raw) if is_object(raw) => raw.get(),
+            Some(_) => return Err(Fault::invalid_params("params.arguments must be an object")),
+        };
+        let token = self.meta.progress_token.and_then(RequestId::read);
+        Ok(Request::Call(CallParams {
+            name,
+            arguments: arguments.to_owned(),
+            progress_token: token
+                .map(|token| token.json())
+                .filter(|token| token.len() <= MAX_TOKEN_BYTES),
+        }))
+    }
+}
+
+/// The request a `notifications/cancelled` names, if it names one.
+pub(super) fn cancelled(params: Option<&RawValue>) -> Option<RequestId> {
+    object::<Params<'_>>(params, "params")
+        .ok()?
+        .request_id
+        .and_then(RequestId::read)
+}
+
+fn object<'a, T: Default + Deserialize<'a>>(
+    raw: Option<&'a RawValue>,
+    what: &str,
+) -> Result<T, Fault> {
+    let Some(raw) = raw else {
+        return Ok(T::default());
+    };
+    if !is_object(raw) {
+        return Err(Fault::invalid_params(format!("{what} must be an object")));
+    }
+    serde_json::from_str(raw.get()).map_err(|error| {
+        Fault::invalid_params(if error.is_data() {
+            format!("a member of {what} is given twice")
+        } else {
+            format!("a member of {what} has a name that is not Unicode text")
+        })
+    })
+}
+
+pub(super) fn is_object(raw: &RawValue) -> bool {
+    raw.get().starts_with('{')
+}
