@@ -15,6 +15,7 @@ place=$top/target/clients
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+sessions=0
 passed=0
 failed=0
 skipped=0
@@ -54,8 +55,8 @@ install_python() {
 one() {
     local version=$1 scenario=$2 arguments=() text status
     shift 2
-    local root=$work/root
-    rm -rf "$root"
+    sessions=$((sessions + 1))
+    local root=$work/$sessions
     mkdir -p "$root/lib"
     printf 'hello\nneedle here\n' >"$root/hello.txt"
     printf "// a\nconst needle = 'käse 🧀';\n" >"$root/lib/a.ts"
@@ -75,8 +76,8 @@ one() {
         echo "ok stderr stays empty" >>"$work/out"
     fi
     # The root's path is in the command line of every server that was started.
-    if text=$(ps -A -o pid=,args= | grep -F "$root" | grep -v grep); then
-        echo "FAILED no server outlives its client: $text" >>"$work/out"
+    if text=$(ps -A -o pid=,args= | grep -Fw -- "$root" | grep -v grep); then
+        echo "FAILED no server outlives its client: ${text//$'\n'/; }" >>"$work/out"
     else
         echo "ok no server outlives its client" >>"$work/out"
     fi
