@@ -6,11 +6,15 @@
 #![deny(unsafe_code)]
 
 mod arguments;
+mod base64_text;
 mod cursor;
 mod digest;
 mod item;
 mod page;
+mod parents;
+mod placing;
 mod refusal;
+mod removal;
 mod root;
 mod scan;
 mod text;

@@ -114,6 +114,40 @@ pub(crate) enum Refusal {
     Unwritten,
     #[error("the file was written, but the disk did not confirm it; write it again")]
     Unconfirmed,
+    #[error(
+        "content is not base64 (byte {0}): RFC 4648, section 4, with padding; line breaks may stand in it"
+    )]
+    NotBase64(usize),
+    #[error("a file or a link is in the way: `{0}` in this path is not a directory")]
+    InTheWay(String),
+
+    // Removing.
+    #[error("if_hash must be a content_hash: {0} and 64 lowercase hex digits")]
+    RemovalHashForm(&'static str),
+    #[error("the root itself is never removed; name a directory in it")]
+    RootStays,
+    #[error(
+        "path is a link, pipe, socket or device; it is removed only with the directory that it is in"
+    )]
+    Special,
+    #[error("the directory is not empty; nothing was removed (force removes it with all it holds)")]
+    NotEmpty,
+    #[error(
+        "the rules of this root hide something in the directory, or a name in it cannot be spelled; nothing was removed"
+    )]
+    HoldsHidden,
+    #[error("the operating system does not allow this server to remove it; nothing was removed")]
+    NotRemovable,
+    #[error("the operating system has it in use, such as for a mount; nothing was removed")]
+    InUse,
+    #[error("it could not be removed; nothing was removed, try again")]
+    Unremoved,
+    #[error(
+        "the directory holds too much to be looked through in one call; nothing was removed: remove directories in it first, or have --call-timeout raised"
+    )]
+    TooMuchToRemove,
+    #[error("not all of it is removed: {removed} entries were, then {why}; call again to go on")]
+    RemovedInPart { removed: u64, why: &'static str },
 }
 
 impl Refusal {
@@ -137,6 +171,8 @@ impl Refusal {
             Fault::Changing => Self::KeepsChanging,
             Fault::ReadOnly
             | Fault::Exists
+            | Fault::NotEmpty
+            | Fault::OtherDisk
             | Fault::NoSpace
             | Fault::TooLarge
             | Fault::Busy
@@ -156,9 +192,34 @@ impl Refusal {
             Fault::TooLarge => Self::TooLargeForDisk,
             Fault::Exhausted => Self::Exhausted,
             // Of a file that is there: a program that runs, or a mount.
-            Fault::Exists | Fault::Missing | Fault::Changing | Fault::Busy | Fault::Other => {
-                Self::Unwritten
+            Fault::Exists
+            | Fault::NotEmpty
+            | Fault::OtherDisk
+            | Fault::Missing
+            | Fault::Changing
+            | Fault::Busy
+            | Fault::Other => Self::Unwritten,
+        }
+    }
+
+    /// What a removing tool says; it names the rule as [`Self::writing`] does.
+    pub(crate) fn removing(fault: Fault) -> Self {
+        match fault {
+            Fault::Missing => Self::Missing,
+            Fault::IsDirectory => Self::IsDirectory,
+            Fault::NotDirectory => Self::NotDirectory,
+            Fault::NotEmpty => Self::NotEmpty,
+            Fault::Permission => Self::NotRemovable,
+            Fault::Busy => Self::InUse,
+            Fault::Excluded | Fault::NotIncluded | Fault::ReadOnly | Fault::Exhausted => {
+                Self::writing(fault)
             }
+            Fault::Exists
+            | Fault::NoSpace
+            | Fault::TooLarge
+            | Fault::OtherDisk
+            | Fault::Changing
+            | Fault::Other => Self::Unremoved,
         }
     }
 }

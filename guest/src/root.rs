@@ -11,6 +11,7 @@ use wasip2::filesystem::types::{
 };
 
 use crate::refusal::Refusal;
+use crate::removal::Removable;
 use crate::tree::{Directory, Entry, Fault, Kind};
 use crate::walk::{Bounds, holds_file};
 
@@ -64,6 +65,8 @@ impl From<ErrorCode> for Fault {
             ErrorCode::NotRecoverable => Self::Permission,
             ErrorCode::ReadOnly => Self::ReadOnly,
             ErrorCode::Exist => Self::Exists,
+            ErrorCode::NotEmpty => Self::NotEmpty,
+            ErrorCode::CrossDevice => Self::OtherDisk,
             ErrorCode::InsufficientSpace | ErrorCode::Quota => Self::NoSpace,
             ErrorCode::FileTooLarge => Self::TooLarge,
             ErrorCode::InsufficientMemory => Self::Exhausted,
@@ -99,6 +102,28 @@ impl Dir {
     pub(crate) fn create(&self, path: &str) -> Result<File, Fault> {
         let open = OpenFlags::CREATE | OpenFlags::EXCLUSIVE;
         self.open(path, open, DescriptorFlags::WRITE).map(File)
+    }
+
+    /// Opens the directory at `path` as one whose entries may be changed. What is listed of it ends
+    /// with an entry without a name if something in it is not shown.
+    pub(crate) fn mutable_directory(&self, path: &str) -> Result<Self, Fault> {
+        let rights = DescriptorFlags::READ | DescriptorFlags::MUTATE_DIRECTORY;
+        self.open(path, OpenFlags::DIRECTORY, rights).map(Self)
+    }
+
+    /// Makes the directory `path`, in one that is there.
+    pub(crate) fn create_directory(&self, path: &str) -> Result<(), Fault> {
+        Ok(self.0.create_directory_at(path)?)
+    }
+
+    /// Removes the directory `path`, which must be empty.
+    pub(crate) fn remove_directory(&self, path: &str) -> Result<(), Fault> {
+        Ok(self.0.remove_directory_at(path)?)
+    }
+
+    /// Whether a file or a directory is at `path`: anything else is missing.
+    pub(crate) fn kind(&self, path: &str) -> Result<Kind, Fault> {
+        Ok(kind(self.0.stat_at(PathFlags::empty(), path)?.type_))
     }
 
     /// The identity of what is at `path` now.
@@ -188,11 +213,7 @@ impl Directory for Dir {
             }
         };
         while let Some(entry) = stream.read_directory_entry()? {
-            let kind = match entry.type_ {
-                DescriptorType::RegularFile => Kind::File,
-                DescriptorType::Directory => Kind::Directory,
-                _ => Kind::Other,
-            };
+            let kind = kind(entry.type_);
             let name = entry.name;
             if each(Entry { name, kind }).is_break() {
                 break;
@@ -204,6 +225,20 @@ impl Directory for Dir {
     fn directory(&self, name: &str) -> Result<Self, Fault> {
         self.open(name, OpenFlags::DIRECTORY, DescriptorFlags::READ)
             .map(Self)
+    }
+}
+
+impl Removable for Dir {
+    fn enter(&self, name: &str) -> Result<Self, Fault> {
+        self.mutable_directory(name)
+    }
+
+    fn unlink(&self, name: &str) -> Result<(), Fault> {
+        self.unlink(name)
+    }
+
+    fn remove_directory(&self, name: &str) -> Result<(), Fault> {
+        self.remove_directory(name)
     }
 }
 
@@ -259,18 +294,31 @@ impl File {
         Ok(self.0.read(len, offset)?)
     }
 
-    /// Writes `content` to the beginning of the file and waits until it is on the disk.
-    pub(crate) fn write(&self, content: &[u8]) -> Result<(), Fault> {
+    /// Writes `content` at `offset`.
+    pub(crate) fn write(&self, content: &[u8], mut offset: u64) -> Result<(), Fault> {
         let mut rest = content;
         while !rest.is_empty() {
-            let offset = (content.len() - rest.len()) as u64;
             let written = self.0.write(rest, offset)?;
+            offset += written;
             rest = match usize::try_from(written) {
                 Ok(written @ 1..) => rest.get(written..).ok_or(Fault::Other)?,
                 _ => return Err(Fault::Other),
             };
         }
+        Ok(())
+    }
+
+    /// Waits until it is on the disk.
+    pub(crate) fn sync(&self) -> Result<(), Fault> {
         Ok(self.0.sync()?)
+    }
+}
+
+const fn kind(kind: DescriptorType) -> Kind {
+    match kind {
+        DescriptorType::RegularFile => Kind::File,
+        DescriptorType::Directory => Kind::Directory,
+        _ => Kind::Other,
     }
 }
 

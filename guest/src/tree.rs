@@ -22,6 +22,10 @@ pub(crate) enum Fault {
     ReadOnly,
     /// Something of that name is there already.
     Exists,
+    /// The directory still holds something.
+    NotEmpty,
+    /// The two names of a renaming are on different filesystems.
+    OtherDisk,
     /// No space or no quota left.
     NoSpace,
     /// Past the largest file the filesystem takes.

@@ -30,7 +30,7 @@ impl Bounds {
     }
 
     /// Counts an entry; breaks when it is one too many, which [`Self::check`] then reports.
-    fn visit(&mut self) -> ControlFlow<()> {
+    pub(crate) fn visit(&mut self) -> ControlFlow<()> {
         self.visited += 1;
         if self.visited > self.max_entries {
             ControlFlow::Break(())
@@ -39,7 +39,7 @@ impl Bounds {
         }
     }
 
-    const fn check(&self) -> Result<(), Refusal> {
+    pub(crate) const fn check(&self) -> Result<(), Refusal> {
         if self.visited > self.max_entries {
             Err(Refusal::TooManyEntries(self.max_entries))
         } else {

@@ -1,0 +1,166 @@
+//! write_file: a whole file anywhere in the root, complete or not at all, with
+//! the directories it needs; from text, or from base64 for any bytes.
+
+use preopen_contract::json;
+use preopen_contract::limits::Limits;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::base64_text;
+use crate::bindings::exports::preopen::mcp::tools::{Settings, WriteMode};
+use crate::digest::ContentHash;
+use crate::placing::{self, Condition, Content, Sink};
+use crate::refusal::Refusal;
+use crate::tools::schema::{annotations, content_hash};
+use crate::tools::{Answer, Call, Tool};
+
+pub(super) const TOOL: Tool = Tool {
+    name: "write_file",
+    writes: true,
+    arguments: &["path", "content", "binary", "if_hash"],
+    definition,
+    call,
+};
+
+#[derive(Serialize)]
+struct Written<'a> {
+    path: &'a str,
+    bytes: u64,
+    content_hash: String,
+    replaced: bool,
+    created_directories: usize,
+}
+
+fn definition(settings: &Settings) -> Value {
+    let title = "Write a file";
+    let limit = settings.limits.max_write_bytes;
+    let limit = Limits::TABLE
+        .iter()
+        .find(|row| row.flag == "max-write-bytes")
+        .map_or_else(|| limit.to_string(), |row| row.display(limit));
+    let (replaces, existing) = match settings.write_mode {
+        WriteMode::Replace => (
+            true,
+            "An existing file is replaced, completely or not at all.",
+        ),
+        WriteMode::CreateNew => (false, "An existing file is never overwritten."),
+    };
+    json!({
+        "name": TOOL.name,
+        "title": title,
+        "description": format!("Writes a whole file of at most {limit}, and makes the directories it needs. {existing}"),
+        "inputSchema": {
+            "type": "object",
+            "properties": {
+                "path": {
+                    "type": "string",
+                    "description": "The file, relative to the root, such as `notes/today.md`."
+                },
+                "content": {
+                    "type": "string",
+                    "description": "The whole new content: text, or base64 with binary."
+                },
+                "binary": {
+                    "type": "boolean",
+                    "default": false,
+                    "description": "Whether content is base64 (RFC 4648, with padding; line breaks are allowed)."
+                },
+                "if_hash": {
+                    "type": "string",
+                    "description": "Write only if the present content has this content_hash; `absent`: only if there is no file."
+                }
+            },
+            "required": ["path", "content"],
+            "additionalProperties": false
+        },
+        "outputSchema": {
+            "type": "object",
+            "properties": {
+                "path": {"type": "string", "description": "The path from the root."},
+                "bytes": {"type": "integer", "minimum": 0, "description": "How many bytes were written."},
+                "content_hash": content_hash("the bytes written"),
+                "replaced": {"type": "boolean", "description": "Whether a file was there before."},
+                "created_directories": {"type": "integer", "minimum": 0, "description": "How many directories were made for it."}
+            },
+            "required": ["path", "bytes", "content_hash", "replaced", "created_directories"],
+            "additionalProperties": false
+        },
+        "annotations": annotations(title, false, replaces)
+    })
+}
+
+/// What was sent, as it came.
+enum Sent<'a> {
+    Text(&'a str),
+    Base64(&'a str),
+}
+
+impl Content for Sent<'_> {
+    fn blocks(&self, each: Sink<'_>) -> Result<(), Refusal> {
+        match self {
+            Self::Text(text) => text.blocks(each),
+            Self::Base64(text) => base64_text::decode(text, each),
+        }
+    }
+}
+
+impl Sent<'_> {
+    /// Its size and hash, which shows too whether it can be decoded at all.
+    fn measure(&self, settings: &Settings) -> Result<(u64, String), Refusal> {
+        let limit = settings.limits.max_write_bytes;
+        let within = |size| match size > limit {
+            true => Err(Refusal::ContentTooLarge { size, limit }),
+            false => Ok(()),
+        };
+        if let Self::Text(text) = self {
+            // What is known at once need not be hashed first.
+            within(text.len() as u64)?;
+        }
+        let mut size = 0;
+        let mut hash = ContentHash::new(settings.hash_key.as_deref());
+        self.blocks(&mut |block| {
+            size += block.len() as u64;
+            hash.update(block);
+            Ok(())
+        })?;
+        within(size)?;
+        Ok((size, hash.finish()))
+    }
+}
+
+fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
+    let path = call.arguments.file_path()?;
+    let content = call.arguments.required("content")?;
+    let content = match call.arguments.strict_boolean("binary")? {
+        false => Sent::Text(content),
+        true => Sent::Base64(content),
+    };
+    let condition = Condition::parse(call.arguments.string("if_hash")?, call.settings)?;
+    if path.is_root() {
+        return Err(Refusal::IsDirectory);
+    }
+    let path = path.as_str();
+    let (bytes, content_hash) = content.measure(call.settings)?;
+    let placed = placing::place(call.root, call.settings, path, condition, &content)?;
+
+    let done = match placed.replaced {
+        true => "Replaced",
+        false => "Created",
+    };
+    let mut text = format!("{done} {path} ({bytes} bytes, {content_hash})");
+    match placed.directories {
+        0 => {}
+        1 => text.push_str("\nCreated its directory too"),
+        made => text.push_str(&format!("\nCreated {made} directories for it too")),
+    }
+    Ok(Answer {
+        structured: Some(json::text(&Written {
+            path,
+            bytes,
+            content_hash,
+            replaced: placed.replaced,
+            created_directories: placed.directories,
+        })),
+        text: Some(text),
+    })
+}
