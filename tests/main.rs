@@ -29,6 +29,7 @@ mod temporaries;
 pub(crate) mod tools_read;
 pub(crate) mod tools_write;
 mod turns;
+mod workspace_start;
 mod write_attributes;
 mod write_conditions;
 mod write_interrupted;

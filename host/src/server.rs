@@ -13,13 +13,16 @@ use serde_json::Value;
 use thiserror::Error;
 
 use crate::lockdown::{self, Held, Lockdown, LockdownError};
-use crate::root::Root;
+use crate::root::{Root, Toolset};
 use crate::sandbox::{Control, Remains, Sandbox, SandboxError};
 use crate::serve::{self, Events};
 use crate::shortage::Shortage;
 
 /// What a model is told before it calls the first tool.
-const INSTRUCTIONS: &str = "These tools work on the files of one directory, the root. Paths are relative to it, with / between names; links, and files the rules hide, do not exist. Lists, searches and reads come in pages: pass next_cursor back as cursor, with the same arguments, until it is null.";
+const INSTRUCTIONS: &str = "These tools work on the files of one directory, the root. Paths are relative to it, with / between names; links, and files the rules hide, do not exist.";
+
+/// The same of the tools of toolset core.
+const PAGES: &str = "Lists, searches and reads come in pages: pass next_cursor back as cursor, with the same arguments, until it is null.";
 
 /// Why a server does not start.
 #[derive(Debug, Error)]
@@ -106,6 +109,7 @@ pub struct Server {
     sandbox: Sandbox,
     limits: Limits,
     protocol: Protocol,
+    toolset: Toolset,
     catalogue: Catalogue,
 }
 
@@ -132,6 +136,7 @@ impl Server {
             sandbox,
             limits: root.limits,
             protocol: root.protocol,
+            toolset: root.toolset,
             catalogue,
         })
     }
@@ -184,7 +189,10 @@ impl Server {
         let identity = Identity {
             name: env!("CARGO_PKG_NAME").to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            instructions: INSTRUCTIONS.to_owned(),
+            instructions: match self.toolset {
+                Toolset::Workspace => INSTRUCTIONS.to_owned(),
+                Toolset::Core | Toolset::All => format!("{INSTRUCTIONS} {PAGES}"),
+            },
         };
         Session::new(identity, self.protocol)
     }
