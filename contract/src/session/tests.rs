@@ -1,17 +1,25 @@
 //! The session alone, line by line; the same rules hold over real pipes in the
 //! end-to-end tests.
 
+mod batches;
+mod eras;
+mod in_flight;
+mod legacy;
+
 use serde_json::{Value, json};
 
 use super::{Action, Call, Identity, Outcome, PROTOCOL_VERSION, Protocol, Session, ToolResult};
 
-fn session() -> Session {
-    let identity = Identity {
+fn identity() -> Identity {
+    Identity {
         name: "test".into(),
         version: "1".into(),
         instructions: "none".into(),
-    };
-    Session::new(identity, Protocol::Modern)
+    }
+}
+
+fn session() -> Session {
+    Session::new(identity(), Protocol::Modern)
 }
 
 fn modern(id: &str, method: &str, params: Value) -> String {
@@ -224,59 +232,6 @@ fn absent_and_null_arguments_are_none() {
             "{}"
         );
     }
-}
-
-#[test]
-fn an_id_in_flight_is_not_taken_twice_and_is_free_once_answered() {
-    let session = session();
-    let line = modern("1", "tools/call", json!({"name": "x"}));
-    let first = call(session.receive(line.as_bytes()));
-    for again in [
-        &line,
-        &modern("1", "server/discover", json!({})),
-        &modern("1", "no/such", json!({})),
-    ] {
-        let second = reply(session.receive(again.as_bytes()));
-        assert_eq!(second["error"]["code"], -32600);
-        assert!(second.get("id").is_none());
-    }
-    let older = line.replace(PROTOCOL_VERSION, "2025-11-25");
-    let older = reply(session.receive(older.as_bytes()));
-    assert_eq!(older["error"]["code"], -32022, "the version comes first");
-    assert!(older.get("id").is_none());
-    assert!(session.finish(&first.ticket, &refused()).is_some());
-    assert!(
-        session.finish(&first.ticket, &refused()).is_none(),
-        "answered twice"
-    );
-    call(session.receive(line.as_bytes()));
-}
-
-#[test]
-fn a_cancelled_call_gets_no_answer_and_its_id_can_be_used_again() {
-    let session = session();
-    let line = modern("\"a\"", "tools/call", json!({"name": "x"}));
-    let cancel =
-        br#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"a"}}"#;
-    assert!(
-        matches!(session.receive(cancel), Action::Nothing),
-        "not in flight yet"
-    );
-    let first = call(session.receive(line.as_bytes()));
-    let Action::Cancel(serial) = session.receive(cancel) else {
-        panic!("not cancelled");
-    };
-    assert_eq!(serial, first.ticket.serial());
-    let second = call(session.receive(line.as_bytes()));
-    assert!(session.finish(&first.ticket, &refused()).is_none());
-    assert!(session.finish(&second.ticket, &refused()).is_some());
-}
-
-#[test]
-fn a_string_and_a_number_are_two_ids() {
-    let session = session();
-    call(session.receive(modern("1", "tools/call", json!({"name": "x"})).as_bytes()));
-    call(session.receive(modern("\"1\"", "tools/call", json!({"name": "x"})).as_bytes()));
 }
 
 #[test]
