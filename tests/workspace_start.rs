@@ -36,10 +36,10 @@ fn started_in(directory: &Path, home: Option<&Path>) -> (Option<i32>, String) {
 #[test]
 fn the_working_directory_is_served_unless_another_is_named() {
     let root = Root::new().file("a.txt", "a");
-    assert_eq!(started_in(root.path(), None), (Some(0), String::new()));
+    assert_eq!(started_in(&root.path(), None), (Some(0), String::new()));
     for flag in ["-d", "--root"] {
-        let path = root.path().to_str().unwrap();
-        let exit = run(["workspace", flag, path]);
+        let path = root.path();
+        let exit = run(["workspace", flag, path.to_str().unwrap()]);
         assert_eq!((exit.code, exit.stderr.as_str()), (Some(0), ""));
     }
 }
@@ -47,7 +47,7 @@ fn the_working_directory_is_served_unless_another_is_named() {
 #[test]
 fn what_nobody_can_have_meant_to_serve_must_be_named() {
     let home = Root::new();
-    let (code, said) = started_in(home.path(), Some(home.path()));
+    let (code, said) = started_in(&home.path(), Some(&home.path()));
     assert_eq!(code, Some(64));
     assert!(
         said.contains("home directory") && said.lines().count() == 1,
@@ -58,8 +58,8 @@ fn what_nobody_can_have_meant_to_serve_must_be_named() {
     assert!(said.contains("root of the file system"), "{said}");
     assert!(said.contains("-d") && said.lines().count() == 1, "{said}");
     // Named, it is served.
-    let path = home.path().to_str().unwrap();
-    let exit = run(["workspace", "-d", path]);
+    let path = home.path();
+    let exit = run(["workspace", "-d", path.to_str().unwrap()]);
     assert_eq!((exit.code, exit.stderr.as_str()), (Some(0), ""));
 }
 
@@ -143,9 +143,9 @@ fn names_of_programs_passwords_and_keys_are_blocked_unless_allowed() {
 #[test]
 fn check_says_what_is_blocked_and_how_to_serve_it() {
     let root = Root::new().file(".ssh/config", "x");
-    let path = root.path().to_str().unwrap();
-    let asked = ["check", "--toolset", "workspace", "-d", path, ".ssh/config"];
-    let exit = run(asked);
+    let path = root.path();
+    let path = path.to_str().unwrap();
+    let exit = run(["check", "--toolset", "workspace", "-d", path, ".ssh/config"]);
     let text = String::from_utf8(exit.stdout).unwrap();
     assert!(text.contains(".ssh is blocked"), "{text}");
     assert!(text.contains("--allow-blocked"), "{text}");
