@@ -8,8 +8,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use rustix::fs::{CWD, FileType, Mode, makedev, mknodat};
-
 use crate::harness::{NOBODY, Process, Root, ordinary, run, run_from};
 
 /// The rules of every check here, and a limit that a file is over.
@@ -184,8 +182,10 @@ fn the_rule_that_hides_a_directory_is_named() {
     }
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn a_device_is_seen_and_not_opened() {
+    use rustix::fs::{CWD, FileType, Mode, makedev, mknodat};
     let root = Root::new().dir("src");
     for (name, kind, said) in [
         ("null", FileType::CharacterDevice, "a character device"),

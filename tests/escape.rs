@@ -7,7 +7,7 @@ use std::os::unix::fs::symlink;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use rustix::fs::{CWD, FileType, Mode, RenameFlags, mknodat, renameat_with};
+use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::json;
 
 use crate::harness::{Launch, MARKER, Root, Server, ordinary};
@@ -81,8 +81,10 @@ not_there! {
     a_socket_is_not_there: |root| root.socket("out");
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn a_device_is_not_there() {
+    use rustix::fs::{FileType, Mode, mknodat};
     let root = Root::new().file("plain.txt", "plain");
     if mknodat(
         CWD,

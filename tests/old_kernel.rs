@@ -3,6 +3,7 @@
 //! this process and from every server it starts.
 
 #![allow(clippy::unwrap_used)]
+#![cfg(target_os = "linux")]
 
 #[path = "main.rs"]
 mod end_to_end;

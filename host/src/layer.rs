@@ -56,7 +56,7 @@ thread_local! {
 const SWITCH: &str = "this program can take its layers away";
 
 /// Takes layers away from this thread, to see what the others stop.
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 pub(crate) fn take_away(layers: &[Layer]) {
     std::hint::black_box(SWITCH);
     AWAY.with(|away| away.borrow_mut().extend(layers));

@@ -11,6 +11,8 @@ use wasmtime::component::InstancePre;
 
 pub use crate::layer::Layer;
 pub use expected::{EXPECTED, Ends, Expected};
+#[cfg(any(test, fuzzing))]
+pub(crate) use world::make_pipe;
 pub use world::{MARKER, World};
 
 use self::bindings::exports::preopen::hostile::attempts::Outcome;

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use preopen_contract::policy::Policy;
-use rustix::fs::{CWD, FileType, Mode, mknodat};
 use tempfile::TempDir;
 use wasmtime::component::{Resource, ResourceTable};
 use wasmtime_wasi::p2::FsResult;
@@ -75,10 +74,7 @@ fn put(root: &Path, path: &str, thing: Thing) {
         }
         Thing::Directory => fs::create_dir(path).expect("a directory"),
         Thing::Link(target) => symlink(target, path).expect("a link"),
-        Thing::Pipe => {
-            let mode = Mode::from_raw_mode(0o600);
-            mknodat(CWD, path, FileType::Fifo, mode, 0).expect("a pipe");
-        }
+        Thing::Pipe => crate::hostile::make_pipe(&path).expect("a pipe"),
     }
 }
 

@@ -2,8 +2,12 @@
 
 #![allow(clippy::unwrap_used)]
 
+// What needs Landlock and seccomp, and the manual's tables of it.
+#[cfg(target_os = "linux")]
 mod layers;
+#[cfg(target_os = "linux")]
 mod manual;
+#[cfg(target_os = "linux")]
 mod native;
 
 use preopen_contract::policy::is_reserved;
