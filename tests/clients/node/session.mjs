@@ -45,7 +45,7 @@ function compare(step, result, root) {
         assert.ok(within(step.structured, result.structuredContent), `${JSON.stringify(step.structured)} is not in ${found}`);
     }
     for (const [path, content] of Object.entries(step.files ?? {})) {
-        assert.equal(onDisk(join(root, path)), content, path);
+        assert.equal(onDisk(join(root, path)), content?.repeat(step.repeat ?? 1), path);
     }
 }
 
@@ -53,7 +53,7 @@ function onDisk(path) {
     try {
         return readFileSync(path, 'utf8');
     } catch (error) {
-        if (error.code === 'ENOENT') return null;
+        if (error.code === 'ENOENT') return undefined;
         throw error;
     }
 }
@@ -68,7 +68,9 @@ async function play(client, scenario, root) {
     let cursor = null;
     for (const step of scenario.steps) {
         await check(step.name, async () => {
-            const arguments_ = step.continues ? { ...step.arguments, cursor } : step.arguments;
+            const arguments_ = { ...step.arguments };
+            if (step.continues) arguments_.cursor = cursor;
+            if (step.repeat) arguments_.content = arguments_.content.repeat(step.repeat);
             const result = await client.call(step.tool, arguments_);
             cursor = result.structuredContent?.next_cursor ?? null;
             compare(step, result, root);

@@ -50,7 +50,7 @@ def complaint(step, failed, text, structured, root):
     for path, content in step.get("files", {}).items():
         file = root / path
         found = file.read_bytes().decode() if file.exists() else None
-        if found != content:
+        if found != (content and content * step.get("repeat", 1)):
             return f"{path} holds {found!r}"
     return None
 
@@ -62,7 +62,11 @@ async def _play(client, scenario, root):
     _report("tries every tool", [name for name in listed if name not in tried] or None)
     cursor = None
     for step in scenario["steps"]:
-        arguments = step["arguments"] | ({"cursor": cursor} if step.get("continues") else {})
+        arguments = dict(step["arguments"])
+        if "continues" in step:
+            arguments["cursor"] = cursor
+        if "repeat" in step:
+            arguments["content"] *= step["repeat"]
         failed, text, structured = await client.call(step["tool"], arguments)
         cursor = (structured or {}).get("next_cursor")
         _report(step["name"], complaint(step, failed, text, structured, root))
