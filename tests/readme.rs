@@ -9,8 +9,8 @@ use std::process::{Command, Stdio};
 
 use preopen_mcp::hostile::EXPECTED;
 use preopen_mcp::limits::Limits;
-use preopen_mcp::policy::{Policy, Verdict};
-use preopen_mcp::{Options, Root, Server};
+use preopen_mcp::policy::{BLOCKED_EXTENSIONS, BLOCKED_NAMES, Policy, Verdict};
+use preopen_mcp::{Options, Root, Server, Toolset};
 use serde_json::{Value, json};
 
 #[allow(unreachable_pub)]
@@ -67,16 +67,25 @@ fn the_table_of_limits_is_the_one_in_the_code() {
 }
 
 #[test]
-fn the_table_of_tools_is_the_one_the_server_lists() {
+fn the_tables_of_tools_are_what_the_server_lists() {
+    tools("tool", Toolset::Core);
+    tools("workspace tool", Toolset::Workspace);
+}
+
+fn tools(header: &str, toolset: Toolset) {
     let directory = tempfile::tempdir().unwrap();
-    let server = Server::new(Root::open(Options::new(directory.path(), ["**"])).unwrap()).unwrap();
+    let options = Options {
+        toolset,
+        ..Options::new(directory.path(), ["**"])
+    };
+    let server = Server::new(Root::open(options).unwrap()).unwrap();
     let request = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": {
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {}}}});
     let answer = server.handle(request.to_string().as_bytes()).unwrap();
     let answer: Value = serde_json::from_str(&answer).unwrap();
     let tools = answer["result"]["tools"].as_array().unwrap();
-    let rows = table("tool");
+    let rows = table(header);
     assert_eq!(rows.len(), tools.len());
     for (row, tool) in rows.iter().zip(tools) {
         assert_eq!(code(&row[0]), [tool["name"].as_str().unwrap()]);
@@ -90,12 +99,14 @@ fn the_table_of_tools_is_the_one_the_server_lists() {
             members.into_keys().collect()
         };
         assert_eq!(sorted(&row[1]), keys(&tool["inputSchema"]["properties"]));
-        let output = &tool["outputSchema"]["properties"];
-        let item = match output.get("items") {
-            Some(items) => &items["items"]["properties"],
-            None => output,
-        };
-        assert_eq!(sorted(&row[2]), keys(item));
+        match &tool["outputSchema"]["properties"] {
+            Value::Null => assert_eq!(row[2], "text alone"),
+            output => {
+                let items = output.get("items");
+                let item = items.map_or(output, |items| &items["items"]["properties"]);
+                assert_eq!(sorted(&row[2]), keys(item));
+            }
+        }
         let reads = tool["annotations"]["readOnlyHint"] == true;
         assert_eq!(row[3], if reads { "no" } else { "yes" });
     }
@@ -187,6 +198,16 @@ fn the_attempts_that_the_advisories_name_are_made() {
             let import = imports.join(name).with_extension("wat").exists();
             assert!(attempt || import, "{name}");
         }
+    }
+}
+
+#[test]
+fn the_blocked_names_are_the_ones_in_the_code() {
+    let extensions = BLOCKED_EXTENSIONS.iter().map(|name| format!(".{name}"));
+    let listed = format!("`{}`", extensions.collect::<Vec<_>>().join(" "));
+    assert!(README.contains(&listed), "{listed}");
+    for name in BLOCKED_NAMES {
+        assert!(README.contains(&format!("`{name}`")), "{name}");
     }
 }
 
