@@ -243,26 +243,21 @@ impl View<'_> {
         to: &Resource<Descriptor>,
         below: &str,
     ) -> FsResult<()> {
-        let (source, target) = self.placing(from, temporary, to, below)?;
-        let source = source.ok_or(ErrorCode::Unsupported)?;
-        let old = Place::of(source.base.as_fd(), temporary).map_err(fail)?;
-        let new = Place::of(target.base.as_fd(), below).map_err(fail)?;
-        match new.stat() {
-            Err(Errno::NOENT) => inherit_group(&old, &new).map_err(fail)?,
-            Err(errno) => return Err(fail(errno)),
-            Ok(found) if kind(&found) == FileType::RegularFile => {
-                keep_attributes(&old, &found).map_err(fail)?;
+        let otherwise = ErrorCode::Unsupported;
+        self.place(from, temporary, to, below, otherwise, |old, new| {
+            match new.stat() {
+                Err(Errno::NOENT) => inherit_group(old, new)?,
+                Err(errno) => return Err(errno),
+                Ok(found) if kind(&found) == FileType::RegularFile => {
+                    keep_attributes(old, &found)?;
+                }
+                Ok(found) if kind(&found) == FileType::Directory => return Err(Errno::ISDIR),
+                Ok(_) if !Layer::Policy.holds() => {}
+                // A link, a pipe, a socket or a device is not there to be replaced.
+                Ok(_) => return Err(Errno::NOENT),
             }
-            Ok(found) if kind(&found) == FileType::Directory => {
-                return Err(ErrorCode::IsDirectory.into());
-            }
-            Ok(_) if !Layer::Policy.holds() => {}
-            // A link, a pipe, a socket or a device is not there to be replaced.
-            Ok(_) => return Err(ErrorCode::NoEntry.into()),
-        }
-        rustix::fs::renameat(old.directory(), old.name, new.directory(), new.name).map_err(fail)?;
-        self.confine.counters.commit();
-        Ok(())
+            rustix::fs::renameat(old.directory(), old.name, new.directory(), new.name)
+        })
     }
 
     /// Puts a temporary where nothing stands: it has its name in full or not at
@@ -274,35 +269,37 @@ impl View<'_> {
         to: &Resource<Descriptor>,
         below: &str,
     ) -> FsResult<()> {
-        let (source, target) = self.placing(from, temporary, to, below)?;
-        let source = source.ok_or(ErrorCode::NotPermitted)?;
-        let old = Place::of(source.base.as_fd(), temporary).map_err(fail)?;
-        let new = Place::of(target.base.as_fd(), below).map_err(fail)?;
-        inherit_group(&old, &new).map_err(fail)?;
-        system::put(old.directory(), old.name, new.directory(), new.name).map_err(fail)?;
-        self.confine.counters.commit();
-        Ok(())
+        let otherwise = ErrorCode::NotPermitted;
+        self.place(from, temporary, to, below, otherwise, |old, new| {
+            inherit_group(old, new)?;
+            system::put(old.directory(), old.name, new.directory(), new.name)
+        })
     }
 
-    /// Where a temporary is and where it is to go, as far as the rules allow
-    /// it; no source where it is no temporary.
-    fn placing(
+    /// Gives a temporary its name by `operation`, as far as the rules allow
+    /// it; the answer is `otherwise` where it is no temporary.
+    fn place(
         &mut self,
         from: &Resource<Descriptor>,
         temporary: &str,
         to: &Resource<Descriptor>,
         below: &str,
-    ) -> Result<(Option<Target>, Target), ErrorCode> {
+        otherwise: ErrorCode,
+        operation: impl FnOnce(&Place<'_>, &Place<'_>) -> Result<(), Errno>,
+    ) -> FsResult<()> {
         self.node(from)?.mutable()?;
         self.node(to)?.mutable()?;
         let source = self.target(from, temporary)?;
-        let may = is_temporary(&source.whole) || !Layer::Policy.holds();
-        let source = may.then_some(source);
         let target = self.target(to, below)?;
-        if source.is_some() {
-            refuse(self.confine.grant.policy.file(&target.whole))?;
+        if !is_temporary(&source.whole) && Layer::Policy.holds() {
+            return Err(otherwise.into());
         }
-        Ok((source, target))
+        refuse(self.confine.grant.policy.file(&target.whole))?;
+        let old = Place::of(source.base.as_fd(), temporary).map_err(fail)?;
+        let new = Place::of(target.base.as_fd(), below).map_err(fail)?;
+        operation(&old, &new).map_err(fail)?;
+        self.confine.counters.commit();
+        Ok(())
     }
 }
 
