@@ -3,6 +3,7 @@
 //! twice, unknown or of another type is refused by name.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 
 use preopen_contract::path::RelPath;
 use serde::de::{
@@ -13,6 +14,8 @@ use crate::refusal::Refusal;
 
 /// The longest query, in bytes.
 pub(crate) const MAX_QUERY_BYTES: usize = 256;
+/// The most elements a list has.
+pub(crate) const MAX_LIST: usize = 64;
 /// How much of an unknown argument's name its refusal repeats, in characters.
 const SHOWN_NAME: usize = 64;
 
@@ -64,11 +67,11 @@ impl Arguments {
         self.string(name)?.ok_or(Refusal::Required(name))
     }
 
-    /// `query`: one line of 1 to [`MAX_QUERY_BYTES`].
-    pub(crate) fn query(&self) -> Result<&str, Refusal> {
-        let query = self.required("query")?;
+    /// What is looked for: one line of 1 to [`MAX_QUERY_BYTES`].
+    pub(crate) fn query(&self, name: &'static str) -> Result<&str, Refusal> {
+        let query = self.required(name)?;
         if query.is_empty() || query.len() > MAX_QUERY_BYTES || query.contains('\n') {
-            return Err(Refusal::Query);
+            return Err(Refusal::Query(name));
         }
         Ok(query)
     }
@@ -90,6 +93,42 @@ impl Arguments {
             None => Ok(false),
             Some(Argument::Boolean(value)) => Ok(*value),
             Some(_) => Err(Refusal::NotABoolean(name)),
+        }
+    }
+
+    /// A boolean where the wrong one does no harm: `"true"` and `"false"` are taken for one.
+    pub(crate) fn boolean(&self, name: &'static str, default: bool) -> Result<bool, Refusal> {
+        match self.get(name) {
+            None => Ok(default),
+            Some(Argument::Boolean(value)) => Ok(*value),
+            Some(Argument::Text(text)) if text == "true" => Ok(true),
+            Some(Argument::Text(text)) if text == "false" => Ok(false),
+            Some(_) => Err(Refusal::NotABoolean(name)),
+        }
+    }
+
+    /// An integer, clamped to `range`.
+    pub(crate) fn clamped(
+        &self,
+        name: &'static str,
+        default: usize,
+        range: RangeInclusive<usize>,
+    ) -> Result<usize, Refusal> {
+        let Some(value) = self.get(name) else {
+            return Ok(default);
+        };
+        let value = integer(value).ok_or(Refusal::NotAnInteger(name))?;
+        let value = usize::try_from(value.max(0)).unwrap_or(usize::MAX);
+        Ok(value.clamp(*range.start(), *range.end()))
+    }
+
+    /// At most [`MAX_LIST`] strings; a single string is a list of one.
+    pub(crate) fn strings(&self, name: &'static str) -> Result<Vec<&str>, Refusal> {
+        match self.get(name) {
+            None => Ok(Vec::new()),
+            Some(Argument::Text(text)) => Ok(vec![text]),
+            Some(Argument::List(texts)) => Ok(texts.iter().map(String::as_str).collect()),
+            Some(_) => Err(Refusal::NotAList(name)),
         }
     }
 
@@ -118,7 +157,7 @@ fn integer(value: &Argument) -> Option<i64> {
             let saturated = if digits == text { i64::MAX } else { i64::MIN };
             Some(text.parse().unwrap_or(saturated))
         }
-        Argument::Null | Argument::Boolean(_) | Argument::Other => None,
+        Argument::Null | Argument::Boolean(_) | Argument::List(_) | Argument::Other => None,
     }
 }
 
@@ -137,7 +176,9 @@ enum Argument {
     Text(String),
     /// An integer, the nearest that fits for one too large.
     Integer(i64),
-    /// A list, an object, or a number that is no integer.
+    /// A list of at most [`MAX_LIST`] strings.
+    List(Vec<String>),
+    /// Any other list, an object, or a number that is no integer.
     Other,
 }
 
@@ -181,8 +222,17 @@ impl<'de> Deserialize<'de> for Argument {
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Argument, A::Error> {
-                while list.next_element::<IgnoredAny>()?.is_some() {}
-                Ok(Argument::Other)
+                let mut texts = Some(Vec::new());
+                while let Some(element) = list.next_element()? {
+                    texts = match (texts, element) {
+                        (Some(mut texts), Argument::Text(text)) if texts.len() < MAX_LIST => {
+                            texts.push(text);
+                            Some(texts)
+                        }
+                        _ => None,
+                    };
+                }
+                Ok(texts.map_or(Argument::Other, Argument::List))
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Argument, A::Error> {
@@ -268,125 +318,4 @@ impl Visitor<'_> for Name {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{Arguments, MAX_QUERY_BYTES};
-    use crate::refusal::Refusal;
-
-    const KNOWN: &[&str] = &["path", "query", "limit", "force"];
-
-    fn parse(text: &str) -> Result<Arguments, Refusal> {
-        Arguments::parse(text, KNOWN)
-    }
-
-    fn limit(value: &str) -> Result<usize, Refusal> {
-        parse(&format!("{{\"limit\":{value}}}"))?.limit(200)
-    }
-
-    #[test]
-    fn null_is_absent() {
-        let arguments = parse(r#"{"path":null,"limit":null}"#).expect("valid");
-        assert_eq!(arguments.string("path"), Ok(None));
-        assert_eq!(arguments.limit(8), Ok(8));
-        assert!(arguments.path().expect("the root").is_root());
-        assert_eq!(arguments.file_path(), Err(Refusal::Required("path")));
-    }
-
-    #[test]
-    fn integers_in_every_spelling() {
-        for (text, expected) in [
-            ("1", 1),
-            ("5.0", 5),
-            ("\"5\"", 5),
-            ("200", 200),
-            ("201", 200),
-            ("1e300", 200),
-            ("18446744073709551615", 200),
-            ("\"99999999999999999999999\"", 200),
-        ] {
-            assert_eq!(limit(text), Ok(expected), "{text}");
-        }
-        for text in ["0", "-1", "-1e300", "\"0\"", "\"-99999999999999999999999\""] {
-            assert_eq!(limit(text), Err(Refusal::LimitBelowOne), "{text}");
-        }
-        for text in [
-            "1.5", "\"\"", "\"-\"", "\"5.0\"", "\" 5\"", "\"+5\"", "true", "[]", "{}",
-        ] {
-            assert_eq!(limit(text), Err(Refusal::NotAnInteger("limit")), "{text}");
-        }
-    }
-
-    #[test]
-    fn what_can_destroy_takes_a_json_boolean_alone() {
-        let force = |value: &str| {
-            parse(&format!("{{\"force\":{value}}}"))
-                .expect("valid")
-                .strict_boolean("force")
-        };
-        for (value, expected) in [("true", true), ("false", false), ("null", false)] {
-            assert_eq!(force(value), Ok(expected));
-        }
-        for value in ["\"true\"", "\"\"", "1", "0", "1.5", "[true]", "{}"] {
-            assert_eq!(force(value), Err(Refusal::NotABoolean("force")), "{value}");
-        }
-    }
-
-    #[test]
-    fn other_types_are_refused_by_name() {
-        let arguments = parse(r#"{"path":1,"query":[]}"#).expect("valid");
-        assert_eq!(arguments.path(), Err(Refusal::NotAString("path")));
-        assert_eq!(arguments.query(), Err(Refusal::NotAString("query")));
-    }
-
-    #[test]
-    fn unknown_and_repeated_names_are_refused() {
-        assert_eq!(
-            parse(r#"{"pth":1}"#).expect_err("unknown").to_string(),
-            "unknown argument `pth`; this tool takes path, query, limit, force"
-        );
-        assert_eq!(
-            parse(r#"{"path":"a","limit":1,"path":"a"}"#),
-            Err(Refusal::Duplicate("path"))
-        );
-        let long = parse(&format!("{{\"{}\":1}}", "é".repeat(100_000))).expect_err("unknown");
-        assert!(long.to_string().len() < 300);
-    }
-
-    #[test]
-    fn what_is_no_json_says_so() {
-        let deep = format!("{{\"path\":{}", "[".repeat(100_000));
-        for text in [
-            "",
-            "{",
-            r#"{"path":"\ud800"}"#,
-            r#"{"limit":1e999}"#,
-            "{} {}",
-            &deep,
-        ] {
-            let refusal = parse(text).expect_err("no JSON");
-            assert!(
-                refusal
-                    .to_string()
-                    .starts_with("arguments are not valid JSON: "),
-                "{refusal}"
-            );
-        }
-        for text in ["[]", "1", "null", "\"x\""] {
-            assert_eq!(parse(text), Err(Refusal::NotAnObject), "{text}");
-        }
-    }
-
-    #[test]
-    fn a_query_is_one_line_of_bounded_length() {
-        let query = |query: &str| {
-            let text = serde_json::json!({ "query": query }).to_string();
-            parse(&text)?.query().map(str::to_owned)
-        };
-        let longest = "é".repeat(MAX_QUERY_BYTES / 2);
-        for good in ["x", "a\rb", "\t", longest.as_str()] {
-            assert_eq!(query(good), Ok(good.to_owned()));
-        }
-        for bad in ["", "\n", "a\nb", &format!("{longest}x")] {
-            assert_eq!(query(bad), Err(Refusal::Query));
-        }
-    }
-}
+mod tests;

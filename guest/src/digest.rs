@@ -34,6 +34,11 @@ impl ContentHash {
         }
     }
 
+    /// How many bytes [`Self::finish`] gives.
+    pub(crate) const fn length(key: Option<&[u8]>) -> usize {
+        Self::prefix(key).len() + 64
+    }
+
     pub(crate) fn update(&mut self, bytes: &[u8]) {
         match self {
             Self::Plain(hash) => Digest::update(hash, bytes),
@@ -120,6 +125,8 @@ mod tests {
     #[test]
     fn a_content_hash_has_one_spelling() {
         let text = hash(None, &[]);
+        assert_eq!(text.len(), ContentHash::length(None));
+        assert_eq!(hash(Some(b"k"), &[]).len(), ContentHash::length(Some(b"k")));
         assert!(is_content_hash(&text, "sha256:"));
         assert!(!is_content_hash(&text, "hmac-sha256:"));
         assert!(!is_content_hash(&text.to_uppercase(), "sha256:"));

@@ -37,7 +37,7 @@ pub(crate) fn append(out: &mut String, members: &Members<'_>) -> usize {
 }
 
 /// Appends `text` as a JSON string; the answer is as [`append`]'s.
-fn quoted(out: &mut String, text: &str) -> usize {
+pub(crate) fn quoted(out: &mut String, text: &str) -> usize {
     out.reserve(text.len() + 2);
     out.push('"');
     let mut doubled = 2;

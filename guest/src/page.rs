@@ -13,7 +13,7 @@ use crate::refusal::Refusal;
 
 /// What the host puts around the two copies of an answer, in bytes, generously: `content`,
 /// `structuredContent`, `isError`, `resultType` and the server's name and version in `_meta`.
-const ENVELOPE: usize = 512;
+pub(crate) const ENVELOPE: usize = 512;
 const OPEN: &str = r#"{"items":["#;
 /// Everything behind the items but the two values.
 const CLOSE: &str = r#"],"next_cursor":"","content_hash":""}"#;

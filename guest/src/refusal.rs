@@ -28,8 +28,10 @@ pub(crate) enum Refusal {
     NotAnInteger(&'static str),
     #[error("limit must be at least 1")]
     LimitBelowOne,
-    #[error("query must be one line of 1 to 256 bytes")]
-    Query,
+    #[error("{0} must be a list of at most 64 strings, such as [\"rs\", \".tar.gz\"]")]
+    NotAList(&'static str),
+    #[error("{0} must be one line of 1 to 256 bytes")]
+    Query(&'static str),
     #[error(transparent)]
     Path(#[from] PathError),
 
@@ -62,12 +64,18 @@ pub(crate) enum Refusal {
     FileTooLarge { size: u64, limit: u64 },
     #[error("file is not UTF-8 text (byte {0}); binary content needs the workspace toolset")]
     NotText(u64),
+    #[error("file is not UTF-8 text (byte {0}); read it with binary: true")]
+    Binary(u64),
+    #[error("file has {0} bytes, more than the memory of one call holds (--max-call-memory)")]
+    OutOfMemory(u64),
 
     // Bounds of a walk.
     #[error(
         "more than {0} entries were visited; start at a path further down, or have --max-entries raised"
     )]
     TooManyEntries(u64),
+    #[error("the root has more than {0} entries at its top level; have --max-entries raised")]
+    TooManyAtTop(u64),
     #[error(
         "directories are nested more than {0} deep; start at a path further down, or have --max-depth raised"
     )]

@@ -178,6 +178,25 @@ impl Dir {
         self.directory(".").map(drop).map_err(Refusal::reading)
     }
 
+    /// Opens the file that a tool was asked for to which every directory is there, also an empty one.
+    pub(crate) fn asked_plain_file(&self, path: &RelPath) -> Result<File, Refusal> {
+        if path.is_root() {
+            return Err(Refusal::IsDirectory);
+        }
+        self.file(path.as_str()).map_err(|fault| match fault {
+            // Rules that hide a file of this name may still serve a directory of it.
+            Fault::Excluded | Fault::NotIncluded
+                if matches!(
+                    self.directory(path.as_str()),
+                    Ok(_) | Err(Fault::Permission)
+                ) =>
+            {
+                Refusal::IsDirectory
+            }
+            fault => Refusal::reading(fault),
+        })
+    }
+
     /// Opens the file that a reading tool was asked for.
     pub(crate) fn asked_file(&self, path: &RelPath, bounds: &mut Bounds) -> Result<File, Refusal> {
         if path.is_root() {

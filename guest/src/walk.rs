@@ -205,7 +205,7 @@ impl<'a, D: Directory> Walk<'a, D> {
 
 /// The names in `directory`, a directory's with the slash that follows it in the paths below, so
 /// that sorting names sorts whole paths.
-fn sorted<D: Directory>(
+pub(crate) fn sorted<D: Directory>(
     directory: &D,
     prefix: usize,
     bounds: &mut Bounds,

@@ -46,7 +46,7 @@ fn definition(_settings: &Settings) -> serde_json::Value {
 }
 
 fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
-    let query = call.arguments.query()?;
+    let query = call.arguments.query("query")?;
     let bound = [query];
     let mut paging = Paging::new(
         call.settings,

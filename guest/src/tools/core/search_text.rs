@@ -57,7 +57,7 @@ fn definition(_settings: &Settings) -> serde_json::Value {
 }
 
 fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
-    let query = call.arguments.query()?;
+    let query = call.arguments.query("query")?;
     let path = call.arguments.path()?;
     let bound = [query, path.as_str()];
     let paging = Paging::new(

@@ -4,15 +4,21 @@
 mod create_directory;
 mod delete_directory;
 mod delete_file;
+mod list_files;
+mod read_file;
 mod removing;
+mod search_in_file;
 mod write_file;
 
 use super::Tool;
 
 /// In the order they are listed.
 pub(super) const TOOLS: &[Tool] = &[
+    read_file::TOOL,
     write_file::TOOL,
+    list_files::TOOL,
     create_directory::TOOL,
     delete_file::TOOL,
     delete_directory::TOOL,
+    search_in_file::TOOL,
 ];
