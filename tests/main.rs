@@ -6,6 +6,7 @@
 pub(crate) mod harness;
 
 mod backlog;
+mod batches;
 mod check;
 mod cli;
 mod cursors;
@@ -13,6 +14,7 @@ mod escape;
 pub(crate) mod framing;
 mod ids;
 mod leaks;
+pub(crate) mod legacy;
 mod lifecycle;
 mod limits;
 mod lockdown_session;

@@ -142,9 +142,10 @@ impl Session {
 
     /// Which era a request is of, and what it asks for.
     fn judge(&self, method: &str, params: Option<&RawValue>) -> (Era, Result<Request, Fault>) {
-        let null = match self.protocol {
-            Protocol::Modern => Null::Wrong,
-            Protocol::Legacy | Protocol::Both => Null::Absent,
+        let version = self.lock().version;
+        let null = match version {
+            None => Null::Wrong,
+            Some(_) => Null::Absent,
         };
         let sent = Sent::read(params, null);
         let is_modern = match self.protocol {
@@ -158,7 +159,6 @@ impl Session {
             let judged = sent.and_then(|sent| modern::request(&self.identity, method, &sent));
             (Era::Modern, judged)
         } else {
-            let version = self.lock().version;
             let era = Era::Legacy(version.unwrap_or(Version::NEWEST));
             (era, legacy::request(version, method, sent))
         }

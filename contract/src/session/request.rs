@@ -91,7 +91,7 @@ pub(super) struct Meta<'a> {
 pub(super) enum Null {
     /// A value of the wrong type.
     Wrong,
-    /// Nothing at all: clients of the legacy era send it.
+    /// Nothing at all: some clients that have shaken hands send it.
     Absent,
 }
 

@@ -210,7 +210,7 @@ fn the_tools_are_served_before_a_handshake_as_by_the_newest_version() {
         let bare = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
         for line in [
             bare.to_owned(),
-            legacy(1, "tools/list", json!({"_meta": null, "cursor": null})),
+            legacy(1, "tools/list", json!({"_meta": {}, "cursor": null})),
         ] {
             assert_eq!(
                 listed(&session, &line)["tools"].to_string(),
@@ -255,6 +255,19 @@ fn parameters_are_judged_as_in_the_modern_era() {
         (call.arguments.as_str(), call.progress_token.as_deref()),
         ("{}", Some("\"p\""))
     );
+}
+
+#[test]
+fn null_is_nothing_to_a_client_that_has_shaken_hands() {
+    let session = session(Protocol::Both);
+    let nulls = [json!(null), json!({"_meta": null})].map(|params| legacy(1, "tools/list", params));
+    for line in &nulls {
+        assert_eq!(code(&session, line), -32602, "{line}");
+    }
+    initialize(&session, "2025-11-25");
+    for line in &nulls {
+        assert_eq!(listed(&session, line)["tools"].to_string(), canonical());
+    }
 }
 
 #[test]
