@@ -29,11 +29,15 @@ fn root() -> TempDir {
 }
 
 fn server(root: &TempDir) -> TokioChildProcess {
+    speaking(root, "2026-07-28")
+}
+
+fn speaking(root: &TempDir, protocol: &str) -> TokioChildProcess {
     let mut command = Command::new(env!("CARGO_BIN_EXE_preopen-mcp"));
     command
         .arg("--root")
         .arg(root.path())
-        .args(["--include", "**"]);
+        .args(["--include", "**", "--protocol", protocol]);
     let (child, _) = TokioChildProcess::builder(command)
         .stderr(Stdio::inherit())
         .spawn()
@@ -191,6 +195,80 @@ fn rmcp_that_initializes_is_told_the_version_in_the_message() {
                 Err(other) => panic!("another error: {other}"),
                 Ok(_) => panic!("initialized by a modern server"),
             }
+        }
+    });
+}
+
+/// Lists, calls, and is refused, over whatever was agreed on.
+async fn works(client: &Client) {
+    client.list_all_tools().await.unwrap();
+    let (failed, listing) = call(client, "list_directory", json!({})).await;
+    assert!(!failed, "{listing}");
+    assert!(
+        call(client, "read_text_file", json!({"path": "nope.txt"}))
+            .await
+            .0
+    );
+}
+
+#[test]
+fn rmcp_as_it_comes_shakes_hands_though_it_asks_for_the_modern_version() {
+    let root = root();
+    session(async {
+        for protocol in ["legacy", "both"] {
+            let client = asking_for(ProtocolVersion::V_2026_07_28);
+            let client = client.serve(speaking(&root, protocol)).await;
+            let client = client.expect("the handshake");
+            let told = client.peer_info().expect("what the server said");
+            assert_eq!(told.protocol_version, ProtocolVersion::V_2025_11_25);
+            works(&client).await;
+            client.cancel().await.unwrap();
+        }
+    });
+}
+
+#[test]
+fn rmcp_gets_the_version_with_a_handshake_that_it_asks_for() {
+    let root = root();
+    session(async {
+        for version in [
+            ProtocolVersion::V_2024_11_05,
+            ProtocolVersion::V_2025_03_26,
+            ProtocolVersion::V_2025_06_18,
+            ProtocolVersion::V_2025_11_25,
+        ] {
+            let client = asking_for(version.clone());
+            let client = client.serve(speaking(&root, "both")).await;
+            let client = client.expect("the handshake");
+            let told = client.peer_info().expect("what the server said");
+            assert_eq!(told.protocol_version, version);
+            works(&client).await;
+            client.cancel().await.unwrap();
+        }
+    });
+}
+
+#[test]
+fn rmcp_choosing_by_itself_falls_back_on_a_handshake() {
+    let root = root();
+    session(async {
+        for (protocol, version) in [
+            ("legacy", ProtocolVersion::V_2025_11_25),
+            ("both", ProtocolVersion::V_2026_07_28),
+        ] {
+            let lifecycle = ClientLifecycleMode::Auto {
+                preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+                legacy_version: Some(ProtocolVersion::V_2025_11_25),
+            };
+            let client = asking_for(ProtocolVersion::V_2026_07_28);
+            let client = client
+                .serve_with_lifecycle(speaking(&root, protocol), lifecycle)
+                .await
+                .expect("one of the two");
+            let told = client.peer_info().expect("what the server said");
+            assert_eq!(told.protocol_version, version);
+            works(&client).await;
+            client.cancel().await.unwrap();
         }
     });
 }
