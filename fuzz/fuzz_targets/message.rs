@@ -1,6 +1,8 @@
 //! Any bytes as the lines of a client.
 #![no_main]
 
+#[path = "../properties/answer.rs"]
+mod answer;
 #[path = "../properties/expected.rs"]
 mod expected;
 #[path = "../properties/json.rs"]

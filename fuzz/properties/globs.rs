@@ -1,7 +1,9 @@
 //! The policy a second time, slow and obvious: every spelling that braces
 //! stand for is written out, and a match is the set of places where it may end.
 
-use preopen_contract::policy::{MAX_ALTERNATIVES, MAX_PATTERN_BYTES, Verdict, is_reserved};
+use preopen_contract::policy::{
+    BLOCKED_EXTENSIONS, BLOCKED_NAMES, MAX_ALTERNATIVES, MAX_PATTERN_BYTES, Verdict, is_reserved,
+};
 
 /// One piece of a pattern's text.
 #[derive(Clone, Debug, PartialEq)]
@@ -249,34 +251,66 @@ fn is_everything(pattern: &[Segment]) -> bool {
     pattern.iter().all(is_star) && (names == 0 || names == 1 && !ends_deep)
 }
 
-/// Both lists.
+/// Both lists, and whether what workspaces do not serve is hidden, too.
 pub(crate) struct Model {
     include: Vec<Vec<Vec<Segment>>>,
     exclude: Vec<Vec<Vec<Segment>>>,
+    blocks: bool,
+}
+
+/// What decided a verdict: a pattern by its place in its list.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Decided {
+    Reserved,
+    /// The name or extension, in lower case.
+    Blocked(String),
+    Exclude(usize),
+    Include(usize),
+    Nothing,
+}
+
+fn blocked_name(path: &[&str]) -> Option<String> {
+    let mut names = path.iter().map(|name| name.to_ascii_lowercase());
+    names.find(|name| BLOCKED_NAMES.contains(&name.as_str()))
 }
 
 impl Model {
-    pub(crate) fn new(include: &[String], exclude: &[String]) -> Option<Self> {
+    pub(crate) fn new(include: &[String], exclude: &[String], blocks: bool) -> Option<Self> {
         let all = |list: &[String]| -> Option<Vec<_>> {
             list.iter().map(|pattern| parse(pattern)).collect()
         };
         let (include, exclude) = (all(include)?, all(exclude)?);
-        (!include.is_empty()).then_some(Self { include, exclude })
+        let model = Self {
+            include,
+            exclude,
+            blocks,
+        };
+        (!model.include.is_empty()).then_some(model)
     }
 
-    /// The verdict for a file, and which pattern of its list decided it.
-    pub(crate) fn file(&self, path: &[&str]) -> (Verdict, Option<usize>) {
+    /// The verdict for a file, and what decided it.
+    pub(crate) fn file(&self, path: &[&str]) -> (Verdict, Decided) {
         let hides = |pattern: &Vec<Segment>| whole_matches(pattern, path)[1..].contains(&true);
         let serves = |pattern: &Vec<Segment>| whole_matches(pattern, path)[path.len()];
+        let last = path.last().map(|name| name.to_ascii_lowercase());
+        let extension = last
+            .as_deref()
+            .and_then(|name| name.rsplit_once('.'))
+            .map(|(_, end)| end);
+        let extension = extension.filter(|end| BLOCKED_EXTENSIONS.contains(end));
+        let blocked = blocked_name(path)
+            .or(extension.map(str::to_owned))
+            .filter(|_| self.blocks);
         if path.iter().any(|name| is_reserved(name)) {
-            return (Verdict::Excluded, None);
-        }
-        if let Some(at) = self.exclude.iter().position(|all| all.iter().any(hides)) {
-            return (Verdict::Excluded, Some(at));
-        }
-        match self.include.iter().position(|all| all.iter().any(serves)) {
-            Some(at) => (Verdict::Served, Some(at)),
-            None => (Verdict::NotIncluded, None),
+            (Verdict::Excluded, Decided::Reserved)
+        } else if let Some(name) = blocked {
+            (Verdict::Excluded, Decided::Blocked(name))
+        } else if let Some(at) = self.exclude.iter().position(|all| all.iter().any(hides)) {
+            (Verdict::Excluded, Decided::Exclude(at))
+        } else if let Some(at) = self.include.iter().position(|all| all.iter().any(serves)) {
+            (Verdict::Served, Decided::Include(at))
+        } else {
+            (Verdict::NotIncluded, Decided::Nothing)
         }
     }
 
@@ -290,7 +324,9 @@ impl Model {
             };
             matches(stem, path).contains(&true) || path.is_empty() && is_everything(pattern)
         };
-        if path.iter().any(|name| is_reserved(name)) || self.exclude.iter().flatten().any(hides) {
+        let is_blocked = self.blocks && blocked_name(path).is_some();
+        let is_hidden = is_blocked || path.iter().any(|name| is_reserved(name));
+        if is_hidden || self.exclude.iter().flatten().any(hides) {
             Verdict::Excluded
         } else if self
             .include

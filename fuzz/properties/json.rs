@@ -13,6 +13,7 @@ pub(crate) struct Value<'a> {
 /// What a value is.
 pub(crate) enum Kind<'a> {
     Other,
+    Array(Vec<Value<'a>>),
     /// As it was spelled.
     Number,
     /// None where an escape names half a character, which no text holds.
@@ -109,15 +110,16 @@ impl<'a> Reader<'a> {
     }
 
     fn array(&mut self, depth: usize) -> Result<Kind<'a>, Trouble> {
+        let mut elements = Vec::new();
         self.need("[")?;
         self.space();
         if self.eat("]") {
-            return Ok(Kind::Other);
+            return Ok(Kind::Array(elements));
         }
         loop {
-            self.value(depth + 1)?;
+            elements.push(self.value(depth + 1)?);
             if self.eat("]") {
-                return Ok(Kind::Other);
+                return Ok(Kind::Array(elements));
             }
             self.need(",")?;
         }

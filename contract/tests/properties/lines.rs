@@ -31,6 +31,8 @@ const METHODS: &[&str] = &[
     "\"tools/list\"",
     "\"server/discover\"",
     "\"initialize\"",
+    "\"ping\"",
+    "\"prompts/list\"",
     "\"notifications/cancelled\"",
     "\"notifications/cancelled\"",
     "\"x\"",
@@ -82,30 +84,55 @@ fn members(from: &'static [Member]) -> impl Strategy<Value = String> {
 }
 
 fn request() -> impl Strategy<Value = String> {
-    let meta = prop_oneof![
-        9 => members(META).prop_map(|rest| format!(
-            "{{\"io.modelcontextprotocol/protocolVersion\":\"{PROTOCOL_VERSION}\",\
-             \"io.modelcontextprotocol/clientCapabilities\":{{}}{rest}}}"
-        )),
-        1 => Just("{}".to_owned()),
-    ];
-    let params = (meta, members(PARAMS), any::<bool>()).prop_map(|(meta, rest, named)| {
-        let name = if named { ",\"name\":\"t\"" } else { "" };
-        format!("{{\"_meta\":{meta}{name}{rest}}}")
+    let modern = members(META).prop_map(|rest| {
+        format!(
+            "\"_meta\":{{\"io.modelcontextprotocol/protocolVersion\":\"{PROTOCOL_VERSION}\",\
+             \"io.modelcontextprotocol/clientCapabilities\":{{}}{rest}}},"
+        )
     });
+    let other = select(&["", "\"_meta\":{},", "\"_meta\":null,", "\"_meta\":7,"][..]);
+    let meta =
+        prop_oneof![5 => modern, 4 => Just(String::new()), 1 => other.prop_map(str::to_owned)];
+    let params = (meta, members(PARAMS), any::<bool>()).prop_map(|(meta, rest, named)| {
+        let name = if named { "\"name\":\"t\"" } else { "\"x\":1" };
+        format!(",\"params\":{{{meta}{name}{rest}}}")
+    });
+    let params = prop_oneof![
+        12 => params,
+        1 => select(&["", ",\"params\":null", ",\"params\":[]"][..]).prop_map(str::to_owned),
+    ];
     let id = prop_oneof![
         7 => select(IDS).prop_map(|id| format!(",\"id\":{id}")),
         2 => Just(String::new()),
     ];
-    (
-        id,
-        select(METHODS),
-        params,
-        prop_oneof![4 => Just(String::new()), 1 => members(ENVELOPE)],
-    )
-        .prop_map(|(id, method, params, rest)| {
-            format!("{{\"jsonrpc\":\"2.0\"{id},\"method\":{method},\"params\":{params}{rest}}}")
-        })
+    let rest = prop_oneof![4 => Just(String::new()), 1 => members(ENVELOPE)];
+    (id, select(METHODS), params, rest).prop_map(|(id, method, params, rest)| {
+        format!("{{\"jsonrpc\":\"2.0\"{id},\"method\":{method}{params}{rest}}}")
+    })
+}
+
+fn handshake() -> impl Strategy<Value = String> {
+    let versions = [
+        "2024-11-05",
+        "2025-03-26",
+        "2025-03-26",
+        "2025-06-18",
+        "2025-11-25",
+        "1",
+    ];
+    (select(IDS), select(versions.to_vec())).prop_map(|(id, version)| {
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"initialize\",\"params\":{{\"protocolVersion\":\"{version}\"}}}}")
+    })
+}
+
+fn batch() -> impl Strategy<Value = String> {
+    let message = prop_oneof![
+        8 => request(),
+        2 => cancellation(),
+        1 => handshake(),
+        1 => select(&["[]", "7", "{}", "{\"id\":1,\"result\":{}}", "[{}]"][..]).prop_map(str::to_owned),
+    ];
+    prop::collection::vec(message, 0..5).prop_map(|messages| format!(" [{}]", messages.join(", ")))
 }
 
 fn cancellation() -> impl Strategy<Value = String> {
@@ -117,8 +144,10 @@ fn cancellation() -> impl Strategy<Value = String> {
 fn line() -> impl Strategy<Value = Vec<u8>> {
     let whole = prop_oneof![
         8 => request(),
+        4 => batch(),
+        2 => handshake(),
         2 => cancellation(),
-        2 => select(&["\u{1}", "\u{2}u\u{2028}", "\u{3}", "\u{1}i", "\u{1}r\r"][..]).prop_map(str::to_owned),
+        3 => select(&["\u{1}", "\u{2}u\u{2028}", "\u{3}", "\u{1}i", "\u{1}r\r"][..]).prop_map(str::to_owned),
         1 => ".{0,20}",
         1 => select(&["", " \t", "[]", "7", "{}", "\u{feff}{}", "{\"id\":1}", "{\"id\":1,\"method\":1}"][..])
             .prop_map(str::to_owned),

@@ -7,6 +7,8 @@ mod paths;
 mod policies;
 mod seeds;
 
+#[path = "../../../fuzz/properties/answer.rs"]
+mod answer;
 #[path = "../../../fuzz/properties/expected.rs"]
 mod expected;
 #[path = "../../../fuzz/properties/globs.rs"]

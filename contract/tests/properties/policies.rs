@@ -5,7 +5,7 @@ use globset::GlobBuilder;
 use preopen_contract::policy::{Policy, Verdict};
 use proptest::prelude::*;
 
-use super::policy;
+use super::policy::Rules;
 
 /// A segment of plain pieces; `**` and malformed ones come up, too.
 fn segment(letters: &'static [&'static str]) -> impl Strategy<Value = String> {
@@ -33,7 +33,9 @@ fn path() -> impl Strategy<Value = String> {
                 name
             }
         });
-    let name = prop_oneof![60 => name, 40 => Just("a".to_owned()), 1 => Just(reserved.to_owned())];
+    let blocked = prop::sample::select(&["hosts", "a.eXe", ".ENV", "so", "a.so.b"][..])
+        .prop_map(str::to_owned);
+    let name = prop_oneof![60 => name, 6 => blocked, 40 => Just("a".to_owned()), 1 => Just(reserved.to_owned())];
     prop::collection::vec(name, 1..6).prop_map(|names| names.join("/"))
 }
 
@@ -44,9 +46,10 @@ proptest! {
     fn the_policy_is_its_model(
         include in prop::collection::vec(pattern(&["a", "b", ".", "é"]), 1..3),
         exclude in prop::collection::vec(pattern(&["a", "b", ".", "é"]), 0..3),
+        blocks: bool,
         paths in prop::collection::vec(path(), 1..8),
     ) {
-        policy::agrees(&include, &exclude, &paths);
+        Rules { include, exclude, blocks }.agree(&paths);
     }
 
     #[test]
@@ -55,7 +58,7 @@ proptest! {
         exclude in prop::collection::vec("[ab*{},/]{1,6}", 0..2),
         paths in prop::collection::vec(path(), 1..8),
     ) {
-        policy::agrees(&include, &exclude, &paths);
+        Rules { include, exclude, blocks: false }.agree(&paths);
     }
 
     #[test]
