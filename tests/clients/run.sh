@@ -121,14 +121,14 @@ if ! command -v python3 >/dev/null || ! python3 -c 'import venv, ensurepip' 2>/d
 else
     export PYTHONDONTWRITEBYTECODE=1
     if ! install_python v1; then
-        skip "the Python client, first line" "pip cannot install it here (no registry, or another Python than it needs)"
+        skip "the Python client, first line" "pip cannot install it here (no registry, or a Python older than 3.11)"
     else
         v1=("$place/python-v1/bin/python" "$here/python/client_v1.py")
         one $legacy workspace "${workspace[@]}" -- "${v1[@]}"
         one refused core "${core[@]}" -- "${v1[@]}"
     fi
     if ! install_python v2; then
-        skip "the Python client, second line" "pip cannot install it here (no registry, or another Python than it needs)"
+        skip "the Python client, second line" "pip cannot install it here (no registry, or a Python older than 3.11)"
     else
         v2=("$place/python-v2/bin/python" "$here/python/client_v2.py")
         one $modern workspace "${workspace[@]}" -- "${v2[@]}"
