@@ -27,8 +27,9 @@ pub(crate) enum Invocation {
     /// Serve stdin and stdout.
     Serve {
         options: Box<Options>,
+        audit: Option<PathBuf>,
         lockdown: Lockdown,
-        verbose: bool,
+        verbose: u8,
     },
     /// Say of each path whether it is served, and what lies there.
     Check {
@@ -79,12 +80,13 @@ fn serve(matches: &ArgMatches, toolset: Toolset) -> Result<Invocation, UsageErro
     }
     Ok(Invocation::Serve {
         options: Box::new(options),
+        audit: matches.get_one("audit").cloned(),
         lockdown: match choice(matches, "lockdown") {
             Some("required") => Lockdown::Required,
             Some("off") => Lockdown::Off,
             _ => Lockdown::Auto,
         },
-        verbose: matches.get_count("verbose") > 0,
+        verbose: matches.get_count("verbose"),
     })
 }
 
@@ -228,6 +230,11 @@ fn flags() -> impl Iterator<Item = Arg> {
             .value_name("FILE")
             .value_parser(ValueParser::path_buf())
             .help("The key that signs cursors, for several processes that serve one root"),
+        Arg::new("audit")
+            .long("audit")
+            .value_name("FILE")
+            .value_parser(ValueParser::path_buf())
+            .help("Append a line of JSON for every tool call to this file, outside the root"),
         Arg::new("lockdown")
             .long("lockdown")
             .value_name("MODE")
@@ -240,7 +247,7 @@ fn flags() -> impl Iterator<Item = Arg> {
             .short('v')
             .long("verbose")
             .action(ArgAction::Count)
-            .help("Write diagnostics to stderr"),
+            .help("Write diagnostics to stderr; twice (-vv): also a line of every call"),
     ]
     .into_iter()
     .chain(limits)

@@ -14,6 +14,7 @@
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
 compile_error!("preopen-mcp is for Linux and macOS");
 
+mod audit;
 mod confine;
 mod engine;
 mod layer;
@@ -31,6 +32,7 @@ pub mod fuzzing;
 pub mod hostile;
 pub mod process;
 
+pub use audit::{Audit, AuditError};
 pub use lockdown::{Held, Lockdown, LockdownError};
 pub use preopen_contract::session::{PROTOCOL_VERSION, Protocol};
 pub use preopen_contract::{limits, path, policy};

@@ -7,10 +7,14 @@ mod demo;
 mod usage;
 
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
 use preopen_mcp::process::{self, ProcessError};
-use preopen_mcp::{Lockdown, Options, Root, RootError, Server, ServerError, Toolset, diagnostics};
+use preopen_mcp::{
+    Audit, AuditError, Lockdown, Options, Root, RootError, Server, ServerError, Toolset,
+    diagnostics,
+};
 
 use cli::Invocation;
 use usage::UsageError;
@@ -46,6 +50,12 @@ impl From<RootError> for Failure {
 impl From<ServerError> for Failure {
     fn from(error: ServerError) -> Self {
         Self::about(error.flag(), &error)
+    }
+}
+
+impl From<AuditError> for Failure {
+    fn from(error: AuditError) -> Self {
+        Self::about(Some("audit"), &error)
     }
 }
 
@@ -91,9 +101,10 @@ fn run() -> Result<(), Failure> {
     match cli::parse(std::env::args_os().skip(1))? {
         Invocation::Serve {
             options,
+            audit,
             lockdown,
             verbose,
-        } => serve(*options, lockdown, verbose),
+        } => serve(*options, audit.as_deref(), lockdown, verbose),
         Invocation::Check { options, paths } => check::run(&options, &paths),
         Invocation::Demo => Ok(demo::run()?),
         Invocation::Guest => print(preopen_mcp::component()),
@@ -101,11 +112,15 @@ fn run() -> Result<(), Failure> {
     }
 }
 
-fn serve(options: Options, lockdown: Lockdown, verbose: bool) -> Result<(), Failure> {
-    if verbose {
-        diagnostics::enable();
-    }
+fn serve(
+    options: Options,
+    audit: Option<&Path>,
+    lockdown: Lockdown,
+    verbose: u8,
+) -> Result<(), Failure> {
+    diagnostics::enable(verbose);
     process::prepare()?;
+    let directory = options.root.clone();
     let writes = !options.read_only && options.toolset != Toolset::Workspace;
     let root = Root::open(options)?;
     if writes && !root.reaches_top_level() {
@@ -113,7 +128,10 @@ fn serve(options: Options, lockdown: Lockdown, verbose: bool) -> Result<(), Fail
             &"no --include pattern reaches the top level of the root, so write_text_file will refuse every call",
         );
     }
-    let server = Server::new(root)?;
+    let mut server = Server::new(root)?;
+    if let Some(file) = audit {
+        server.audit(Audit::open(file, &directory)?);
+    }
     Ok(process::serve(server, lockdown)?)
 }
 

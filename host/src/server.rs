@@ -8,10 +8,12 @@ use std::thread;
 use std::time::Duration;
 
 use preopen_contract::limits::Limits;
-use preopen_contract::session::{Identity, Outcome, Protocol, Session, Tools};
+use preopen_contract::session::{Call, Identity, Outcome, Protocol, Session, Tools};
 use serde_json::Value;
 use thiserror::Error;
 
+use crate::audit::{Audit, Line};
+use crate::diagnostics;
 use crate::lockdown::{self, Held, Lockdown, LockdownError};
 use crate::root::{Root, Toolset};
 use crate::sandbox::{Control, Remains, Sandbox, SandboxError};
@@ -110,6 +112,7 @@ pub struct Server {
     limits: Limits,
     protocol: Protocol,
     toolset: Toolset,
+    audit: Option<Audit>,
     catalogue: Catalogue,
 }
 
@@ -137,6 +140,7 @@ impl Server {
             limits: root.limits,
             protocol: root.protocol,
             toolset: root.toolset,
+            audit: None,
             catalogue,
         })
     }
@@ -171,6 +175,11 @@ impl Server {
     #[must_use]
     pub fn handle(&self, message: &[u8]) -> Option<String> {
         serve::message(self, message)
+    }
+
+    /// Writes a line of every call from here on.
+    pub fn audit(&mut self, audit: Audit) {
+        self.audit = Some(audit);
     }
 
     /// Gives up, for the whole process and for good, everything but the root:
@@ -222,6 +231,22 @@ impl Server {
         control: &Control,
     ) -> (Outcome, Remains<'_>) {
         self.sandbox.call(tool, arguments, control)
+    }
+
+    /// Takes note of a call that has ended, where there is an audit.
+    pub(crate) fn record(&self, call: &Call, outcome: &Outcome, control: &Control, took: Duration) {
+        let tells = diagnostics::tells_calls();
+        if self.audit.is_none() && !tells {
+            return;
+        }
+        let policy = &self.sandbox.grant().policy;
+        let mut line = Line::of(policy, call, outcome, control, took);
+        if tells {
+            diagnostics::report(&line);
+        }
+        if let Some(audit) = &self.audit {
+            audit.append(&mut line);
+        }
     }
 
     /// How many calls run at the same time.

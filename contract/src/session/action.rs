@@ -45,6 +45,12 @@ impl Ticket {
     pub fn serial(&self) -> u64 {
         self.serial
     }
+
+    /// The request's id, as JSON.
+    #[must_use]
+    pub fn id(&self) -> String {
+        self.id.json()
+    }
 }
 
 /// A tool call as the client asked for it.

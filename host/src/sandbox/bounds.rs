@@ -3,7 +3,7 @@
 //! outside; the component cannot look away.
 
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use wasmtime::ResourceLimiter;
@@ -38,6 +38,7 @@ pub(crate) struct Control {
 struct Shared {
     deadline: Instant,
     interruption: AtomicU8,
+    limit: OnceLock<&'static str>,
     counters: Arc<Counters>,
     listener: Option<Listener>,
     reported: Mutex<Reported>,
@@ -58,6 +59,7 @@ impl Control {
             shared: Arc::new(Shared {
                 deadline,
                 interruption: AtomicU8::new(0),
+                limit: OnceLock::new(),
                 counters: Arc::new(Counters::until(deadline)),
                 listener,
                 reported: Mutex::new(Reported {
@@ -114,6 +116,21 @@ impl Control {
             *last = Reported { at: now, counted };
             listener(counted.0, counted.1);
         }
+    }
+
+    /// Takes note that the call went past the limit of this flag.
+    pub(super) fn went_past(&self, flag: &'static str) {
+        let _ = self.shared.limit.set(flag);
+    }
+
+    /// The flag of the limit that ended the call, without its dashes.
+    pub(crate) fn limit(&self) -> Option<&'static str> {
+        self.shared.limit.get().copied()
+    }
+
+    /// Bytes read or written so far.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.shared.counters.read().1
     }
 
     pub(super) fn counters(&self) -> &Arc<Counters> {

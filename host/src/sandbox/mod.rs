@@ -247,11 +247,11 @@ impl Sandbox {
             Ok(Err(CallError::UnknownTool)) => Outcome::UnknownTool(name.to_owned()),
             Ok(Err(CallError::NoRoot)) => Outcome::Internal,
             Err(_) if control.interruption() == Some(Interruption::TimedOut) => {
-                self.past("call-timeout", "took longer than")
+                self.past(control, "call-timeout", "took longer than")
             }
             Err(_) if control.interruption() == Some(Interruption::Cancelled) => Outcome::Stopped,
             Err(_) if ended.memory_ran_out => {
-                self.past("max-call-memory", "needed more memory than")
+                self.past(control, "max-call-memory", "needed more memory than")
             }
             Err(error) => {
                 crate::diagnostics::report(&format_args!("{name} was stopped: {error:#}"));
@@ -261,7 +261,8 @@ impl Sandbox {
     }
 
     /// The refusal of a call that went past a limit.
-    fn past(&self, flag: &str, what: &str) -> Outcome {
+    fn past(&self, control: &Control, flag: &'static str, what: &str) -> Outcome {
+        control.went_past(flag);
         let limit = self.chamber.limits().shown(flag);
         Outcome::Result(ToolResult::refusal(format!(
             "the call {what} {limit} and was stopped (--{flag}); ask for less at a time"

@@ -102,16 +102,19 @@ fn act(server: &Server, session: &Session, action: Action) -> Option<String> {
             .last(),
         Action::List(ticket) => session.list(&ticket, server.tools()),
         Action::Call(call) => {
+            let began = Instant::now();
+            let control = Control::new(server.limits().call_timeout, None);
             let outcome = if server.changes(&call.name).is_none() {
-                Outcome::UnknownTool(call.name)
+                Outcome::UnknownTool(call.name.clone())
             } else if let Err(error) = server.start_clock() {
                 crate::diagnostics::report(&format_args!("{} cannot be timed: {error}", call.name));
                 Outcome::Internal
             } else {
-                let control = Control::new(server.limits().call_timeout, None);
                 run(server, &call, &control).0
             };
-            session.finish(&call.ticket, &outcome)
+            let line = session.finish(&call.ticket, &outcome);
+            server.record(&call, &outcome, &control, began.elapsed());
+            line
         }
     }
 }
@@ -220,8 +223,11 @@ impl<W: Write + Send> Connection<'_, W> {
             Action::Call(call) => match self.server.changes(&call.name) {
                 Some(changes) => self.scheduler.push(Job { call, changes }),
                 None => {
-                    let outcome = Outcome::UnknownTool(call.name);
+                    let control = Control::new(0, None);
+                    let outcome = Outcome::UnknownTool(call.name.clone());
                     self.answer(self.session.finish(&call.ticket, &outcome));
+                    self.server
+                        .record(&call, &outcome, &control, Duration::ZERO);
                 }
             },
         }
@@ -237,10 +243,13 @@ impl<W: Write + Send> Connection<'_, W> {
         let begin =
             |call: &Call| Control::new(self.server.limits().call_timeout, self.listener(call));
         self.scheduler.work(begin, |job, control| {
+            let began = Instant::now();
             let (outcome, _remains) = run(self.server, &job.call, control);
+            let took = began.elapsed();
             if let Some(line) = self.session.finish(&job.call.ticket, &outcome) {
                 self.output.write(line);
             }
+            self.server.record(&job.call, &outcome, control, took);
             self.notice_break();
         });
     }
