@@ -6,15 +6,8 @@ use std::fmt;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use preopen_mcp::path::RelPath;
-use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags, accessat, openat, statat};
+use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags, Stat, accessat, openat};
 use rustix::io::Errno;
-
-/// How a directory on the way is held: without being opened for anything, where
-/// the system can do that.
-#[cfg(target_os = "linux")]
-const HOLD: OFlags = OFlags::PATH;
-#[cfg(target_os = "macos")]
-const HOLD: OFlags = OFlags::RDONLY;
 
 /// What lies at a path.
 #[derive(Debug)]
@@ -69,7 +62,7 @@ pub(super) fn look(root: BorrowedFd<'_>, path: &RelPath) -> Found {
     let mut names = path.segments().peekable();
     while let Some(name) = names.next() {
         let parent = directory.as_ref().map_or(root, AsFd::as_fd);
-        let found = match statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
+        let (held, found) = match stand_at(parent, name) {
             Ok(found) => found,
             // Searching the directory is denied, not the name in it.
             Err(Errno::ACCESS) => return Found::Denied(at),
@@ -88,8 +81,7 @@ pub(super) fn look(root: BorrowedFd<'_>, path: &RelPath) -> Found {
                     return Found::Directory { readable };
                 }
                 extend(&mut at, name);
-                let flags = HOLD | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-                directory = match openat(parent, name, flags, Mode::empty()) {
+                directory = match enter(parent, name, held) {
                     Ok(directory) => Some(directory),
                     Err(Errno::ACCESS) => return Found::Denied(at),
                     Err(errno) => return Found::Unknown(at, errno),
@@ -126,6 +118,43 @@ fn extend(path: &mut String, name: &str) {
         path.push('/');
     }
     path.push_str(name);
+}
+
+/// What has `name`, held without being opened.
+#[cfg(target_os = "linux")]
+type Held = OwnedFd;
+
+/// Nothing: a file that is not opened cannot be held here.
+#[cfg(target_os = "macos")]
+type Held = ();
+
+/// What has `name`, and what it is. A link is a link.
+#[cfg(target_os = "linux")]
+fn stand_at(parent: BorrowedFd<'_>, name: &str) -> Result<(Held, Stat), Errno> {
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = openat(parent, name, flags, Mode::empty())?;
+    let found = rustix::fs::fstat(&file)?;
+    Ok((file, found))
+}
+
+/// What `name` is. A link is a link.
+#[cfg(target_os = "macos")]
+fn stand_at(parent: BorrowedFd<'_>, name: &str) -> Result<(Held, Stat), Errno> {
+    let found = rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    Ok(((), found))
+}
+
+/// The directory `name`, to look what is in it.
+#[cfg(target_os = "linux")]
+fn enter(_: BorrowedFd<'_>, _: &str, held: Held) -> Result<OwnedFd, Errno> {
+    Ok(held)
+}
+
+/// The directory `name`, to look what is in it.
+#[cfg(target_os = "macos")]
+fn enter(parent: BorrowedFd<'_>, name: &str, (): Held) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    openat(parent, name, flags, Mode::empty())
 }
 
 /// Whether this user may; a kernel that cannot say without following a link is
