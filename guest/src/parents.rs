@@ -4,7 +4,7 @@
 
 use crate::refusal::Refusal;
 use crate::root::Dir;
-use crate::tree::{Fault, Kind};
+use crate::tree::{Directory, Fault, Kind};
 
 /// How much of a name a refusal repeats, in characters.
 const SHOWN_NAME: usize = 64;
@@ -54,9 +54,15 @@ impl Drop for Parents<'_> {
 
 /// Which directories `path` needs that are not there, from the root down.
 pub(crate) fn missing<'p>(root: &Dir, path: &'p str) -> Result<Vec<&'p str>, Refusal> {
-    // Mostly all are there.
-    if path.is_empty() || root.kind(path) == Ok(Kind::Directory) {
+    if path.is_empty() {
         return Ok(Vec::new());
+    }
+    match root.directory(path) {
+        // Mostly all are there.
+        Ok(_) => return Ok(Vec::new()),
+        // Above what is hidden nothing is made, not even for a moment.
+        Err(fault @ (Fault::Excluded | Fault::NotIncluded)) => return Err(Refusal::writing(fault)),
+        Err(_) => {}
     }
     let mut prefixes = prefixes(path);
     while let Some(directory) = prefixes.next() {
