@@ -53,6 +53,14 @@ impl Answer {
         &result["structuredContent"]
     }
 
+    /// The text for a reader of a successful call.
+    pub(crate) fn said(&self) -> &str {
+        self.value();
+        self.0.result()["content"][0]["text"]
+            .as_str()
+            .expect("a text block")
+    }
+
     /// The items of a page.
     pub(crate) fn items(&self) -> &[Value] {
         self.value()["items"].as_array().expect("items")

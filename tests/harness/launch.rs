@@ -13,6 +13,8 @@ use super::{HAYSTACK, Root, Server, call};
 /// How a server is started: `--root R --include '**'` unless changed.
 pub(crate) struct Launch {
     command: Command,
+    /// Includes nothing by itself: the command does.
+    is_workspace: bool,
     includes: Vec<OsString>,
     arguments: Vec<OsString>,
     above: String,
@@ -22,6 +24,16 @@ impl Launch {
     /// A server of this root.
     pub(crate) fn new(root: &Root) -> Self {
         Self::at(root, root.path())
+    }
+
+    /// A server of this root as desktop clients start one: `workspace --root R`.
+    pub(crate) fn workspace(root: &Root) -> Self {
+        let mut command = binary();
+        command.arg("workspace");
+        Self {
+            is_workspace: true,
+            ..Self::by(command, root, root.path())
+        }
     }
 
     /// A server of this root, spelled otherwise.
@@ -48,6 +60,7 @@ impl Launch {
         let above = root.above().to_str().expect("a UTF-8 path").to_owned();
         Self {
             command,
+            is_workspace: false,
             includes: Vec::new(),
             arguments: Vec::new(),
             above,
@@ -85,7 +98,7 @@ impl Launch {
 
     /// Starts it without talking to it.
     pub(crate) fn spawn(mut self) -> Process {
-        if self.includes.is_empty() {
+        if self.includes.is_empty() && !self.is_workspace {
             self.includes.push("**".into());
         }
         for glob in &self.includes {
