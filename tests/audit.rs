@@ -4,10 +4,9 @@
 use std::fs;
 use std::path::PathBuf;
 
-use rustix::fs::{CWD, FileType, Mode, mknodat};
 use serde_json::{Value, json};
 
-use crate::harness::{Launch, Root, Server, run};
+use crate::harness::{Launch, Root, Server, make_pipe, run};
 
 /// A file beside the root.
 fn beside(root: &Root, name: &str) -> PathBuf {
@@ -182,7 +181,7 @@ fn a_full_disk_or_a_pipe_that_nobody_reads_stops_no_call() {
     let root = Root::new().file("a.txt", "a");
     let full = PathBuf::from("/dev/full");
     let pipe = beside(&root, "pipe");
-    mknodat(CWD, &pipe, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+    make_pipe(&pipe);
     // Whoever holds the other end and does not read.
     let held = fs::File::options()
         .read(true)
@@ -229,7 +228,7 @@ fn diagnostics_tell_calls_when_asked_twice() {
 fn a_stderr_that_is_full_and_never_read_stops_no_call() {
     let root = Root::new().file("a.txt", "a");
     let pipe = beside(&root, "stderr");
-    mknodat(CWD, &pipe, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+    make_pipe(&pipe);
     let held = fs::File::options()
         .read(true)
         .write(true)

@@ -19,7 +19,7 @@ use sha2::{Digest, Sha256};
 pub(crate) use answer::{Answer, Message};
 pub(crate) use launch::Launch;
 pub(crate) use process::{Exit, Process, run, run_from};
-pub(crate) use root::{HAYSTACK, MARKER, Root};
+pub(crate) use root::{HAYSTACK, MARKER, Root, make_pipe};
 pub(crate) use server::{Server, call, cancel, modern, request};
 pub(crate) use trace::{Trace, traced};
 pub(crate) use user::{NOBODY, ordinary, superuser};

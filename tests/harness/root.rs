@@ -14,6 +14,16 @@ pub(crate) const MARKER: &str = "SECRET-7f3a-outside-marker";
 /// The arguments with which one search call reads all of [`Root::haystack`].
 pub(crate) const HAYSTACK: [&str; 4] = ["--max-scan-bytes", "1024GiB", "--call-timeout", "600s"];
 
+/// Makes a named pipe, in a way that every system has.
+pub(crate) fn make_pipe(path: &Path) {
+    let made = Command::new("mkfifo")
+        .arg("-m")
+        .arg("700")
+        .arg(path)
+        .status();
+    assert!(made.is_ok_and(|status| status.success()), "no pipe");
+}
+
 /// `root/`, which is served, and `outside/`, which is not.
 pub(crate) struct Root {
     temp: TempDir,
@@ -82,11 +92,7 @@ impl Root {
 
     /// Adds a named pipe.
     pub(crate) fn fifo(self, relative: &str) -> Self {
-        let made = Command::new("mkfifo")
-            .args(["-m", "700"])
-            .arg(self.with_parent(relative))
-            .status();
-        assert!(made.is_ok_and(|status| status.success()), "no pipe");
+        make_pipe(&self.with_parent(relative));
         self
     }
 
