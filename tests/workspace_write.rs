@@ -1,6 +1,8 @@
 //! write_file and create_directory: which paths they take, what they make on
 //! the way, with which rights, and that nothing half-made is left.
 
+use std::process::Command;
+
 use serde_json::{Value, json};
 
 use crate::harness::{Launch, Root, Server, ordinary, sha256};
@@ -273,6 +275,58 @@ fn a_root_that_cannot_be_written_has_the_temporary_where_the_file_goes() {
         .collect();
     names.sort();
     assert_eq!(names, ["a", "old.txt", "other.txt"]);
+}
+
+/// A server whose root has another filesystem at `mounted`, which only it sees.
+fn over_a_mount(root: &Root) -> Option<Server> {
+    const MOUNT: &str = r#"mount -t tmpfs none "$MOUNTED" && exec "$0" "$@""#;
+    let may = Command::new("unshare")
+        .args(["-m", "sh", "-c", r#"mount -t tmpfs none "$MOUNTED""#])
+        .env("MOUNTED", root.at("mounted"))
+        .output();
+    if !may.is_ok_and(|output| output.status.success()) {
+        eprintln!("SKIPPED: this process may not mount a filesystem");
+        return None;
+    }
+    let mut command = Command::new("unshare");
+    command
+        .args(["-m", "sh", "-c", MOUNT])
+        .env("MOUNTED", root.at("mounted"));
+    let launch = Launch::under(command, root).args(["--toolset", "workspace"]);
+    Some(launch.start())
+}
+
+#[test]
+fn another_filesystem_in_the_root_is_written_too() {
+    let root = Root::new().dir("mounted");
+    let Some(mut server) = over_a_mount(&root) else {
+        return;
+    };
+    let mut write = |path: &str, content: &str, hash: Value| {
+        server.call(
+            "write_file",
+            json!({"path": path, "content": content, "if_hash": hash}),
+        )
+    };
+    let made = write("mounted/a/f", "one", Value::Null);
+    assert_eq!(made.value()["created_directories"], 1);
+    write("mounted/a/f", "two", json!(sha256("one"))).value();
+    write("mounted/g", "new", json!("absent")).value();
+    write("mounted/g", "x", json!("absent")).refused_naming(&["path exists"]);
+    let gone = server.call(
+        "delete_file",
+        json!({"path": "mounted/a/f", "if_hash": sha256("two")}),
+    );
+    assert_eq!(gone.value()["removed"], 1);
+    // Nothing but the file and the directory was left, and what is mounted stays.
+    server
+        .call("delete_directory", json!({"path": "mounted", "force": true}))
+        .refused("not all of it is removed: 2 entries were, then the operating system had the next in use; call again to go on");
+    server
+        .call("delete_directory", json!({"path": "mounted"}))
+        .refused("the operating system has it in use, such as for a mount; nothing was removed");
+    server.close();
+    assert_eq!(root.names(), ["mounted"]);
 }
 
 #[test]

@@ -5,7 +5,8 @@ use preopen_contract::limits::Limits as Defaults;
 use serde_json::Value;
 
 use super::core::TOOLS as CORE;
-use super::{definitions, find};
+use super::workspace::TOOLS as WORKSPACE;
+use super::{Tool, definitions, find};
 use crate::bindings::exports::preopen::mcp::tools::{Limits, Settings, Toolset, WriteMode};
 
 fn settings() -> Settings {
@@ -41,6 +42,15 @@ fn names(settings: &Settings) -> Vec<String> {
         .collect()
 }
 
+/// Every tool there is, with its definition.
+fn all(mut settings: Settings) -> Vec<(Value, &'static Tool)> {
+    settings.toolset = Toolset::All;
+    listed(&settings)
+        .into_iter()
+        .zip(CORE.iter().chain(WORKSPACE))
+        .collect()
+}
+
 const READING: [&str; 4] = [
     "list_directory",
     "search_files",
@@ -63,6 +73,32 @@ fn the_order_is_fixed_and_settings_only_take_away() {
         .to_vec();
     assert_eq!(names(&settings), ["list_directory", "search_text"]);
     assert!(find(&settings, "read_text_file").is_none());
+}
+
+#[test]
+fn the_workspace_has_its_own_order_behind_the_core() {
+    let expected = [
+        "read_file",
+        "write_file",
+        "list_files",
+        "create_directory",
+        "delete_file",
+        "delete_directory",
+        "search_in_file",
+    ];
+    let mut settings = settings();
+    settings.toolset = Toolset::Workspace;
+    assert_eq!(names(&settings), expected);
+    assert!(find(&settings, "read_text_file").is_none());
+    settings.toolset = Toolset::All;
+    assert_eq!(names(&settings)[CORE.len()..], expected);
+    settings.toolset = Toolset::Workspace;
+    settings.read_only = true;
+    assert_eq!(
+        names(&settings),
+        ["read_file", "list_files", "search_in_file"]
+    );
+    assert!(find(&settings, "delete_directory").is_none());
 }
 
 /// Checks the rules of schemas in `schema` and everything below it.
@@ -98,8 +134,16 @@ fn check_schema(schema: &Value, place: &str) {
 
 #[test]
 fn schemas_keep_the_rules_and_name_every_argument() {
-    for (definition, tool) in listed(&settings()).iter().zip(CORE) {
+    let definitions = all(settings());
+    assert_eq!(definitions.len(), CORE.len() + WORKSPACE.len());
+    for (definition, tool) in definitions {
+        assert_eq!(definition["name"], tool.name);
         for part in ["inputSchema", "outputSchema"] {
+            // A long text is not given twice: it has no structured form.
+            if (part, tool.name) == ("outputSchema", "read_file") {
+                assert!(definition.get(part).is_none());
+                continue;
+            }
             assert_eq!(definition[part]["type"], "object");
             check_schema(&definition[part], &format!("{} {part}", tool.name));
         }
@@ -124,10 +168,15 @@ fn annotations_tell_the_truth() {
     let mut settings = settings();
     for (mode, destroys) in [(WriteMode::Replace, true), (WriteMode::CreateNew, false)] {
         settings.write_mode = mode;
-        for (definition, tool) in listed(&settings).iter().zip(CORE) {
+        for (definition, tool) in all(settings.clone()) {
             let hints = &definition["annotations"];
+            let destroys = match tool.name {
+                "create_directory" => false,
+                "delete_file" | "delete_directory" => true,
+                _ => tool.writes && destroys,
+            };
             assert_eq!(hints["readOnlyHint"], !tool.writes);
-            assert_eq!(hints["destructiveHint"], tool.writes && destroys);
+            assert_eq!(hints["destructiveHint"], destroys, "{}", tool.name);
             assert_eq!(hints["idempotentHint"], true);
             assert_eq!(hints["openWorldHint"], false);
         }
