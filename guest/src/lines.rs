@@ -14,6 +14,9 @@ const PAGE: u64 = 32 << 10;
 /// The most that is asked of what is in memory at once, in bytes; less than a page.
 const STEP: u64 = 4 << 10;
 
+/// The most that is shown of a line that does not match itself, in bytes.
+pub(crate) const CONTEXT_BYTES: usize = 256;
+
 /// Where the bytes of a file come from.
 pub(crate) trait Source {
     /// Why reading failed.
@@ -23,7 +26,7 @@ pub(crate) trait Source {
     fn read(&mut self, offset: u64, len: u64) -> Result<Vec<u8>, Self::Error>;
 }
 
-/// What is shown of a line: all of it, or at most [`EXCERPT_BYTES`].
+/// What is shown of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Shown {
     pub(crate) text: String,
@@ -123,9 +126,16 @@ impl<S: Source> Lines<S> {
         Ok(Some(start..self.size))
     }
 
-    /// The beginning of a line. None: it is not UTF-8.
+    /// The beginning of a line, at most [`CONTEXT_BYTES`]. None: it is not UTF-8.
     pub(crate) fn beginning(&mut self, line: &Range<u64>) -> Result<Option<Shown>, S::Error> {
-        self.around(line, line.start..line.start)
+        let mut shown = self.around(line, line.start..line.start)?;
+        if let Some(Shown { text, cut }) = &mut shown
+            && text.len() > CONTEXT_BYTES
+        {
+            text.truncate(text.floor_char_boundary(CONTEXT_BYTES));
+            cut.1 = true;
+        }
+        Ok(shown)
     }
 
     /// As much of `line` around `part` of it as is shown; `part` is not longer than that. None:

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::{BLOCK_BYTES, Hits, scan};
 use crate::excerpts::excerpts;
-use crate::lines::{Lines, Source};
+use crate::lines::{CONTEXT_BYTES, Lines, Source};
 use crate::needle::Needle;
 use crate::text::EXCERPT_BYTES;
 
@@ -195,7 +195,7 @@ fn what_is_cut_says_so() {
     .expect("text");
     let found = excerpts(&mut lines, &hits, 9, 1, usize::MAX).expect("memory does not fail");
     let before = found[0].before[0].as_ref().expect("UTF-8");
-    assert_eq!(before.text, "é".repeat(EXCERPT_BYTES / 2));
+    assert_eq!(before.text, "é".repeat(CONTEXT_BYTES / 2));
     assert_eq!(before.cut, (false, true));
     let cut: Vec<_> = found.iter().map(|excerpt| excerpt.line.cut).collect();
     assert_eq!(cut, [(true, true), (false, true), (true, false)]);

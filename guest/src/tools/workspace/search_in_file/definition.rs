@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::{MAX_CONTEXT, MAX_MATCHES, TOOL};
 use crate::arguments::MAX_QUERY_BYTES;
 use crate::bindings::exports::preopen::mcp::tools::Settings;
+use crate::lines::CONTEXT_BYTES;
 use crate::text::EXCERPT_BYTES;
 use crate::tools::schema::annotations;
 
@@ -63,7 +64,7 @@ fn output() -> Value {
         json!({
             "type": "array",
             "items": {"type": ["string", "null"]},
-            "description": format!("The lines directly {what}; of a long one the first {EXCERPT_BYTES} bytes, null for one that is not UTF-8. Each line stands in the answer once.")
+            "description": format!("The lines directly {what}; of a long one the first {CONTEXT_BYTES} bytes, null for one that is not UTF-8. Each line stands in the answer once.")
         })
     };
     let a_match = json!({
