@@ -5,6 +5,7 @@
 
 pub(crate) mod harness;
 
+mod audit;
 mod backlog;
 mod batches;
 mod check;
@@ -32,9 +33,14 @@ pub(crate) mod tools_read;
 pub(crate) mod tools_write;
 mod turns;
 mod workspace_content;
+mod workspace_changing;
 mod workspace_delete;
 mod workspace_large;
+mod workspace_list;
 mod workspace_races;
+mod workspace_read;
+pub(crate) mod workspace_search;
+mod workspace_skipped;
 mod workspace_start;
 mod workspace_write;
 mod write_attributes;
