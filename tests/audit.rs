@@ -62,7 +62,7 @@ fn every_call_has_a_line_with_what_became_of_it_and_no_content() {
             "read_text_file",
             json!("c.md"),
             "refused",
-            json!("policy: no --include matches"),
+            json!("policy or tool: no --include matches it as a file"),
             0,
         ),
         (

@@ -204,11 +204,14 @@ fn rule(policy: &Policy, path: Option<&str>) -> String {
         Some(Err(_)) => return "capability: the path is not one below the root".to_owned(),
         Some(Ok(path)) => path,
     };
-    if path.is_root() || policy.directory(path.as_str()) == Verdict::Served {
+    if path.is_root() {
         return tool();
     }
+    let enters = policy.directory(path.as_str()) == Verdict::Served;
     match policy.explain(path.as_str()) {
         (Verdict::Served, _) => tool(),
+        // As a directory it is served, so the tool may have its own reason.
+        (_, None) if enters => "policy or tool: no --include matches it as a file".to_owned(),
         (_, Some(Rule::Exclude(glob))) => format!("policy: --exclude {glob}"),
         (_, Some(Rule::Blocked(name))) => format!("policy: {name} is blocked"),
         (_, Some(Rule::Reserved)) => "policy: the name is reserved".to_owned(),
