@@ -13,7 +13,7 @@ use std::sync::Once;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch};
 
-use end_to_end::{framing, harness, legacy, tools_read, tools_write};
+use end_to_end::{framing, harness, legacy, tools_read, tools_write, workspace_search};
 
 /// Takes the call away, once and for good.
 fn age() {
