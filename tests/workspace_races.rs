@@ -121,5 +121,5 @@ fn nothing_outside_is_deleted_or_written_through_a_link_that_is_swapped_in() {
 #[test]
 #[ignore = "takes minutes"]
 fn nothing_outside_is_touched_for_long() {
-    race(3000);
+    race(500);
 }
