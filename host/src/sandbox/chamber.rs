@@ -202,6 +202,10 @@ impl Chamber {
         };
         let mut store = Store::new(&self.engine, state);
         store.limiter(|state| &mut state.memory);
+        // What crosses the boundary at once is copied: as much as an instance can
+        // hold, or what the runtime allows anyway.
+        let memory = usize::try_from(self.limits.max_call_memory).unwrap_or(usize::MAX);
+        store.set_hostcall_fuel(memory.max(store.hostcall_fuel()));
         store.set_epoch_deadline(1);
         store.epoch_deadline_callback(|store| {
             let State {
