@@ -68,12 +68,12 @@ fn a_process_that_is_killed_leaves_the_whole_file_or_none() {
 #[test]
 fn a_write_past_the_limit_of_a_files_size_is_refused_and_changes_nothing() {
     const REFUSAL: &str = "the disk does not take a file of this size; nothing was changed";
-    let content = "x".repeat(1 << 20);
+    let content = "x".repeat(4 << 20);
     for (flags, condition) in WAYS {
         let root = Root::new().file("old.txt", "old");
         // More than the program itself needs, in the units of any shell, and less than is written.
-        let mut server = Launch::after("ulimit -f 128", &root)
-            .args(["--max-write-bytes", "1MiB"])
+        let mut server = Launch::after("ulimit -f 2048", &root)
+            .args(["--max-write-bytes", "4MiB"])
             .args(flags.iter().copied())
             .start();
         // The process meets the limit in its very first call, and in every other one.

@@ -191,8 +191,8 @@ impl<'a> Way<'a> {
 
     fn put(&self, temporary: Temporary<'_>) -> Result<(), Failure> {
         let failure = |fault, refusal| match fault {
-            // The rules have been asked, so what is not permitted is to leave the filesystem.
-            Fault::OtherDisk | Fault::Excluded => Failure::Place(fault),
+            // A temporary cannot be moved there; one may be made there.
+            Fault::OtherDisk => Failure::Place(fault),
             _ => Failure::Refused(refusal),
         };
         if let What::Creates(exists) = &self.what {

@@ -297,7 +297,11 @@ impl View<'_> {
         refuse(self.confine.grant.policy.file(&target.whole))?;
         let old = Place::of(source.base.as_fd(), temporary).map_err(fail)?;
         let new = Place::of(target.base.as_fd(), below).map_err(fail)?;
-        operation(&old, &new).map_err(fail)?;
+        operation(&old, &new).map_err(|errno| match errno {
+            // Another file system is mounted between the two.
+            Errno::XDEV => ErrorCode::CrossDevice.into(),
+            errno => fail(errno),
+        })?;
         self.confine.counters.commit();
         Ok(())
     }
