@@ -58,20 +58,20 @@ macro_rules! exits_64 {
 
 exits_64! {
     nothing_at_all: [] => "--root";
-    c20_no_root: ["--include", "**"] => "--root";
-    c20_no_include: ["--root", "{root}"] => "--include";
-    c20_only_an_exclude: ["--root", "{root}", "--exclude", "*.env"] => "--include";
+    no_root: ["--include", "**"] => "--root";
+    no_include: ["--root", "{root}"] => "--include";
+    only_an_exclude: ["--root", "{root}", "--exclude", "*.env"] => "--include";
     a_root_that_is_missing: ["--root", "{above}/none", "--include", "**"] => "--root";
     a_root_that_is_a_file: ["--root", "{root}/a.txt", "--include", "**"] => "--root";
     a_root_that_is_a_pipe: ["--root", "{root}/pipe", "--include", "**"] => "--root";
     a_root_that_is_empty: ["--root", "", "--include", "**"] => "--root";
     a_root_without_a_value: ["--include", "**", "--root"] => "--root";
     a_root_given_twice: ["--root", "{root}", "--root", "{root}", "--include", "**"] => "--root";
-    n06_a_root_that_is_a_link: ["--root", "{above}/link", "--include", "**"] => "symbolic link";
-    n06_a_root_that_is_a_link_with_a_slash: ["--root", "{above}/link/", "--include", "**"] => "symbolic link";
-    n06_a_relative_root_that_is_a_link: ["--root", "link", "--include", "**"] => "symbolic link";
-    n07_a_tilde_that_no_shell_expanded: ["--root", "~/x", "--include", "**"] => "--root";
-    n07_a_variable_that_no_shell_expanded: ["--root", "$HOME/x", "--include", "**"] => "--root";
+    a_root_that_is_a_link: ["--root", "{above}/link", "--include", "**"] => "symbolic link";
+    a_root_that_is_a_link_with_a_slash: ["--root", "{above}/link/", "--include", "**"] => "symbolic link";
+    a_relative_root_that_is_a_link: ["--root", "link", "--include", "**"] => "symbolic link";
+    a_tilde_that_no_shell_expanded: ["--root", "~/x", "--include", "**"] => "--root";
+    a_variable_that_no_shell_expanded: ["--root", "$HOME/x", "--include", "**"] => "--root";
     an_unknown_flag: ["--root", "{root}", "--include", "**", "--nope"] => "--nope";
     an_unknown_command: ["nope"] => "nope";
     a_stray_argument: ["--root", "{root}", "--include", "**", "stray"] => "stray";
@@ -118,9 +118,9 @@ says! {
     a_limit_of_no_number_says_how_to_write_one: ["--max-file-bytes", "1GB"] => "--max-file-bytes: `1GB` is not a number of bytes, such as 65536 or 64MiB";
     an_unknown_flag_names_itself: ["--nope=1"] => "--nope: there is no such flag (see --help)";
     an_unknown_flag_of_check_names_itself: ["check", "--nope"] => "--nope: there is no such flag (see --help)";
-    an_unknown_command_names_the_commands: ["nope"] => "`nope`: not a flag, and no command; commands are check, demo, guest (see --help)";
-    an_argument_of_two_lines_takes_one: ["no\npe"] => "`no\\npe`: not a flag, and no command; commands are check, demo, guest (see --help)";
-    a_stray_argument_names_itself: ["--root", "{root}", "--include", "**", "stray"] => "`stray`: not a flag, and no command; commands are check, demo, guest (see --help)";
+    an_unknown_command_names_the_commands: ["nope"] => "`nope`: not a flag, and no command; commands are workspace, check, demo, guest (see --help)";
+    an_argument_of_two_lines_takes_one: ["no\npe"] => "`no\\npe`: not a flag, and no command; commands are workspace, check, demo, guest (see --help)";
+    a_stray_argument_names_itself: ["--root", "{root}", "--include", "**", "stray"] => "`stray`: not a flag, and no command; commands are workspace, check, demo, guest (see --help)";
     a_stray_argument_of_a_command_names_itself: ["demo", "stray"] => "`stray`: not expected here (see --help)";
     a_command_behind_flags_is_told_where_it_goes: ["--root", "{root}", "check"] => "`check` comes first, before any flag";
     check_without_a_path_says_so: ["check", "--root", "{root}", "--include", "**"] => "PATH is missing: name what to check, relative to the root";
@@ -278,7 +278,7 @@ fn a_root_whose_name_is_no_utf8_is_served() {
 }
 
 #[test]
-fn p37_no_environment_is_needed() {
+fn no_environment_is_needed() {
     let root = Root::new().file("a.txt", "x");
     let mut server = Launch::new(&root)
         .with(|command| command.env_clear().current_dir("/"))
@@ -288,7 +288,7 @@ fn p37_no_environment_is_needed() {
 }
 
 #[test]
-fn p37_a_relative_root_counts_from_the_working_directory() {
+fn a_relative_root_counts_from_the_working_directory() {
     let root = Root::new().file("a.txt", "x");
     let above = root.above().to_owned();
     for spelled in ["root", "./root", "root/", "outside/../root"] {
@@ -306,7 +306,7 @@ fn p37_a_relative_root_counts_from_the_working_directory() {
 }
 
 #[test]
-fn n06_a_link_above_the_root_is_followed() {
+fn a_link_above_the_root_is_followed() {
     let root = Root::new().file("below/a.txt", "x");
     std::os::unix::fs::symlink("root", root.above().join("link")).unwrap();
     let mut server = Launch::at(&root, root.above().join("link/below")).start();

@@ -11,6 +11,7 @@ mod batches;
 mod check;
 mod cli;
 mod cursors;
+mod disk_full;
 mod escape;
 pub(crate) mod framing;
 mod ids;
