@@ -185,7 +185,8 @@ impl View<'_> {
         below: &str,
     ) -> FsResult<()> {
         let mode = Mode::from_raw_mode(0o777);
-        self.change(descriptor, below, Policy::directory, |place| {
+        let judges = (Policy::directory as Judge, Policy::file as Judge);
+        self.change(descriptor, below, judges, |place| {
             rustix::fs::mkdirat(place.directory(), place.name, mode)
         })
     }
@@ -196,9 +197,12 @@ impl View<'_> {
         descriptor: &Resource<Descriptor>,
         below: &str,
     ) -> FsResult<()> {
-        self.change(descriptor, below, Policy::directory, |place| {
-            rustix::fs::unlinkat(place.directory(), place.name, AtFlags::REMOVEDIR)
-        })
+        self.change(
+            descriptor,
+            below,
+            (Policy::directory, Policy::file),
+            |place| rustix::fs::unlinkat(place.directory(), place.name, AtFlags::REMOVEDIR),
+        )
     }
 
     /// Removes the entry itself: of a link the link, never what it points to.
@@ -207,31 +211,34 @@ impl View<'_> {
         descriptor: &Resource<Descriptor>,
         below: &str,
     ) -> FsResult<()> {
-        let judge = |policy: &Policy, whole: &str| match is_temporary(whole) {
-            true => Verdict::Served,
-            false => policy.file(whole),
-        };
-        self.change(descriptor, below, judge, |place| {
+        self.change(descriptor, below, (changed, Policy::directory), |place| {
             system::unlink(place.directory(), place.name)
         })
     }
 
-    /// Changes one entry, if the rights and the rules allow it.
+    /// Changes one entry, if the rights and the rules allow it: those for what
+    /// it is to be, and those for what else may have its name.
     fn change(
         &mut self,
         descriptor: &Resource<Descriptor>,
         below: &str,
-        judge: impl FnOnce(&Policy, &str) -> Verdict,
+        (judge, otherwise): (Judge, Judge),
         operation: impl FnOnce(&Place<'_>) -> Result<(), Errno>,
     ) -> FsResult<()> {
         self.node(descriptor)?.mutable()?;
         let Target { whole, base } = self.target(descriptor, below)?;
-        let verdict = judge(&self.confine.grant.policy, &whole);
+        let policy = &self.confine.grant.policy;
+        let verdict = judge(policy, &whole);
+        let otherwise = otherwise(policy, &whole);
         self.confine.keep(whole);
         refuse(verdict)?;
         Place::of(base.as_fd(), below)
             .and_then(|place| operation(&place))
-            .map_err(fail)
+            .map_err(|errno| match (errno, refuse(otherwise)) {
+                // What is of the other kind is only spoken of where that is served.
+                (Errno::NOTDIR | Errno::ISDIR, Err(_)) => ErrorCode::NoEntry.into(),
+                _ => fail(errno),
+            })
     }
 
     /// Puts a temporary in a file's place. Nothing else is ever renamed: a
@@ -294,6 +301,7 @@ impl View<'_> {
         if !is_temporary(&source.whole) && Layer::Policy.holds() {
             return Err(otherwise.into());
         }
+        refuse(changed(&self.confine.grant.policy, &source.whole))?;
         refuse(self.confine.grant.policy.file(&target.whole))?;
         let old = Place::of(source.base.as_fd(), temporary).map_err(fail)?;
         let new = Place::of(target.base.as_fd(), below).map_err(fail)?;
@@ -304,6 +312,19 @@ impl View<'_> {
         })?;
         self.confine.counters.commit();
         Ok(())
+    }
+}
+
+/// What the rules say of a path.
+type Judge = fn(&Policy, &str) -> Verdict;
+
+/// What holds for a file that is made, moved or removed. A temporary is where
+/// files are served, so it is judged by its directory.
+pub(super) fn changed(policy: &Policy, whole: &str) -> Verdict {
+    let (parent, name) = whole.rsplit_once('/').unwrap_or(("", whole));
+    match is_reserved(name) {
+        true => policy.directory(parent),
+        false => policy.file(whole),
     }
 }
 

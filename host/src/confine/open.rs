@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use preopen_contract::policy::{Verdict, is_reserved};
+use preopen_contract::policy::Verdict;
 use rustix::fs::{FileType, FlockOperation, Mode, OFlags, flock};
 use rustix::io::Errno;
 use wasmtime::component::Resource;
@@ -18,7 +18,7 @@ use wasmtime_wasi::p2::bindings::sync::filesystem::types::{
 };
 
 use super::descriptor::{Node, Target, Unfinished, identity, kind};
-use super::directory::is_temporary;
+use super::directory::{changed, is_temporary};
 use super::errno::{code, refuse};
 use super::resolve::{self, Place};
 use super::system::Found;
@@ -34,11 +34,10 @@ impl Grant {
     /// What holds for `whole` when it is opened as a file. A temporary is
     /// only ever made, next to files that are served; it is never found.
     fn judge_file(&self, whole: &str, makes: bool) -> Result<(), ErrorCode> {
-        let (parent, name) = whole.rsplit_once('/').unwrap_or(("", whole));
-        if makes && is_reserved(name) {
-            return refuse(self.policy.directory(parent));
-        }
-        refuse(self.policy.file(whole))
+        refuse(match makes {
+            true => changed(&self.policy, whole),
+            false => self.policy.file(whole),
+        })
     }
 }
 

@@ -149,7 +149,7 @@ pub const EXPECTED: &[Expected] = expected! {
     "write-what-no-rule-includes": Refused("access, unsupported") or Refused("read-only, unsupported") by Policy needs Policy;
     "write-outside": Refused("not-permitted, unsupported") or Refused("read-only, unsupported") by Capability, escapes;
     "append-to-what-is-not-served": Refused("access, not-permitted, unsupported") or Refused("read-only, unsupported") by Policy needs Policy;
-    "remove-what-is-not-served": Refused("access, not-directory, not-permitted") or Refused("read-only") by Policy needs Policy, escapes;
+    "remove-what-is-not-served": Refused("access, no-entry, not-permitted") or Refused("read-only") by Policy needs Policy, escapes;
     "remove-a-directory-that-is-not-served": Refused("access, not-permitted") or Refused("read-only") by Policy;
     "remove-a-directory-with-what-is-in-it": Refused("access, not-empty") or Refused("read-only") by Policy;
     "make-a-directory-where-none-may-be": Refused("exist, not-permitted") or Refused("read-only") by Policy needs Policy, escapes;
@@ -162,6 +162,7 @@ pub const EXPECTED: &[Expected] = expected! {
     "leave-a-temporary": Harmless or Refused("read-only") by Policy;
     "leave-half-a-file": Harmless or Refused("read-only") by Policy;
     "find-a-temporary": Refused("exist, no-entry, not-permitted") or Refused("read-only") by Policy needs Policy;
+    "temporary-of-a-hidden-directory": Refused("no-entry, not-permitted") or Refused("no-entry, read-only") by Policy needs Policy;
     "temporary-to-where-nothing-is-served": Refused("access, not-permitted") or Refused("read-only") by Policy needs Policy, escapes;
     "temporary-over-what-is-no-file": Refused("access, no-entry") or Refused("read-only") by Policy needs Policy;
     "temporary-where-nothing-is-served": Refused("no-entry, not-permitted, unsupported") or Refused("read-only, unsupported") by Policy needs Policy;

@@ -9,6 +9,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
+use preopen_contract::policy::{RESERVED_PREFIX, RESERVED_SUFFIX};
 use tempfile::TempDir;
 
 use crate::root::Options;
@@ -43,7 +44,10 @@ impl World {
         fs::create_dir_all(outside.join("dir"))?;
         fs::write(outside.join("secret.txt"), MARKER)?;
         fs::write(outside.join("dir/f.txt"), MARKER)?;
+        // What a killed process left where the rules hide everything.
+        let left = format!("hidden/{RESERVED_PREFIX}{:032x}{RESERVED_SUFFIX}", 0);
         for file in [
+            left.as_str(),
             "f.txt",
             "dir/f.txt",
             "dir/deep/f.txt",

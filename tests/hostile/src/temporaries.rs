@@ -14,6 +14,9 @@ use crate::tally::Tally;
 /// A name of the reserved form.
 pub(crate) const TEMPORARY: &str = ".preopen-mcp-0123456789abcdef0123456789abcdef.tmp";
 
+/// What a killed process left in the hidden directory.
+const LEFT: &str = ".preopen-mcp-00000000000000000000000000000000.tmp";
+
 /// Another one.
 const OTHER: &str = ".preopen-mcp-fedcba9876543210fedcba9876543210.tmp";
 
@@ -32,6 +35,20 @@ pub(crate) const ATTEMPTS: &[Attempt] = &[
         name: "find-a-temporary",
         what: "open, describe and list a temporary by its name",
         run: find_a_temporary,
+    },
+    Attempt {
+        name: "temporary-of-a-hidden-directory",
+        what: "carry a temporary out of a hidden directory, or remove it there",
+        run: |root| {
+            let mut tally = Tally::default();
+            let hidden = format!("hidden/{LEFT}");
+            rename(&mut tally, root, &hidden, "new.txt");
+            let linked = root.link_at(PathFlags::empty(), &hidden, root, "new.txt");
+            tally.must_fail("linked it to \"new.txt\"", linked);
+            look(&mut tally, root, "new.txt");
+            remove(&mut tally, root, &hidden);
+            tally.end()
+        },
     },
     Attempt {
         name: "temporary-to-where-nothing-is-served",

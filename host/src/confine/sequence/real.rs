@@ -42,6 +42,10 @@ pub(super) const CONTENT: &[(&str, Thing)] = &[
     ("hidden", Thing::Directory),
     ("hidden/a.txt", Thing::File),
     ("hidden/d", Thing::Directory),
+    (
+        "hidden/.preopen-mcp-00000000000000000000000000000001.tmp",
+        Thing::File,
+    ),
     ("in.txt", Thing::Link("d")),
     ("out.txt", Thing::Link("../outside/a.txt")),
     ("out", Thing::Link("../outside")),

@@ -7,7 +7,7 @@ use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
 use super::super::operation;
 use super::super::tree::{Place, Thing, Tree};
 use super::super::{Answer, Given};
-use super::{Model, is_temporary, join, refuse, thing};
+use super::{Model, changed, is_temporary, join, refuse, thing};
 
 impl Model {
     /// Where an entry is changed, if that may be.
@@ -22,11 +22,27 @@ impl Model {
         self.tree.place(base.id, path)
     }
 
+    /// The error where something of another kind is: it is only spoken of where
+    /// that is served.
+    fn of_another_kind(
+        &self,
+        from: usize,
+        path: &str,
+        judge: impl FnOnce(&Policy, &str) -> Verdict,
+        error: ErrorCode,
+    ) -> ErrorCode {
+        let whole = self.mutable(from).and_then(|base| join(base, path));
+        match whole.map(|whole| judge(&self.policy, &whole)) {
+            Ok(Verdict::Served) => error,
+            _ => ErrorCode::NoEntry,
+        }
+    }
+
     pub(super) fn remove_directory(&mut self, from: usize, path: &str) -> Answer {
         let place = self.change(from, path, Policy::directory)?;
         let id = self.tree.at(place)?;
         if !self.tree.is_directory(id) {
-            return Err(ErrorCode::NotDirectory);
+            return Err(self.of_another_kind(from, path, Policy::file, ErrorCode::NotDirectory));
         }
         if !self.tree.entries(id).is_empty() {
             return Err(ErrorCode::NotEmpty);
@@ -35,14 +51,14 @@ impl Model {
     }
 
     pub(super) fn unlink(&mut self, from: usize, path: &str) -> Answer {
-        // A temporary is removed wherever it stands.
-        let judge = |policy: &Policy, whole: &str| match is_temporary(whole) {
-            true => Verdict::Served,
-            false => policy.file(whole),
-        };
-        let place = self.change(from, path, judge)?;
+        let place = self.change(from, path, changed)?;
         if self.tree.is_directory(self.tree.at(place)?) {
-            return Err(ErrorCode::IsDirectory);
+            return Err(self.of_another_kind(
+                from,
+                path,
+                Policy::directory,
+                ErrorCode::IsDirectory,
+            ));
         }
         self.tree.take(place).map(|_| Given::Nothing)
     }
@@ -59,6 +75,7 @@ impl Model {
         if !is_temporary(&source) {
             return Err(other);
         }
+        refuse(changed(&self.policy, &source))?;
         refuse(self.policy.file(&target))?;
         Ok((self.tree.place(from.id, old)?, self.tree.place(to.id, new)?))
     }

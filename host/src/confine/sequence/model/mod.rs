@@ -60,6 +60,16 @@ fn refuse(verdict: Verdict) -> Result<(), ErrorCode> {
     }
 }
 
+/// What holds for a file that is made, moved or removed: a temporary is where
+/// files are served.
+fn changed(policy: &Policy, whole: &str) -> Verdict {
+    let parent = whole.rsplit_once('/').map_or("", |(parent, _)| parent);
+    match is_temporary(whole) {
+        true => policy.directory(parent),
+        false => policy.file(whole),
+    }
+}
+
 fn is_temporary(path: &str) -> bool {
     path.split('/').next_back().is_some_and(is_reserved)
 }

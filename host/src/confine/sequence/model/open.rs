@@ -7,7 +7,9 @@ use wasmtime_wasi::p2::bindings::sync::filesystem::types::{DescriptorFlags, Open
 
 use super::super::operation::Operation;
 use super::super::tree::{Id, Thing};
-use super::{Held, MUTATE, Model, READ, Turn, Unfinished, WRITE, is_temporary, join, refuse};
+use super::{
+    Held, MUTATE, Model, READ, Turn, Unfinished, WRITE, changed, is_temporary, join, refuse,
+};
 
 impl Model {
     pub(super) fn open(
@@ -99,12 +101,7 @@ impl Model {
     ) -> Result<Held, ErrorCode> {
         let base = self.mutable(from)?;
         let (base, whole) = (base.id, join(base, path)?);
-        if is_temporary(&whole) {
-            let parent = whole.rsplit_once('/').map_or("", |(parent, _)| parent);
-            refuse(self.policy.directory(parent))?;
-        } else {
-            refuse(self.policy.file(&whole))?;
-        }
+        refuse(changed(&self.policy, &whole))?;
         let place = self.tree.place(base, path)?;
         let turn = is_temporary(path).then(|| self.take_turn(place.directory));
         let content = Vec::new();
