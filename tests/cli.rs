@@ -188,6 +188,11 @@ fn help_is_on_stdout_and_names_every_flag() {
             "--write-mode",
             "--content-hash",
             "--cursor-key-file",
+            "--toolset",
+            "--protocol",
+            "--allow-blocked",
+            "--audit",
+            "--lockdown",
         ];
         for name in limits.chain(others.map(str::to_owned)) {
             assert!(text.contains(&name), "{flag} does not name {name}");
