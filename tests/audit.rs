@@ -2,6 +2,7 @@
 //! no call waits for who listens.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
@@ -128,13 +129,11 @@ fn a_call_that_runs_past_a_limit_or_is_cancelled_is_told_so() {
         told(last, ["verdict", "by"]),
         [&json!("stopped"), &json!("bounds: --call-timeout")]
     );
-    // One that was dropped before it began has no line.
-    if all.len() == 2 {
-        assert_eq!(
-            told(&all[0], ["id", "verdict"]),
-            [&json!(7), &json!("cancelled")]
-        );
-    }
+    assert_eq!(all.len(), 2);
+    assert_eq!(
+        told(&all[0], ["id", "verdict"]),
+        [&json!(7), &json!("cancelled")]
+    );
 }
 
 #[test]
@@ -173,6 +172,70 @@ fn a_file_that_a_client_could_get_at_is_refused() {
         );
         assert!(!file.exists());
     }
+}
+
+/// Where a link leads, or what other name there is, could be in the root.
+#[test]
+fn a_file_that_may_be_another_one_is_refused() {
+    let root = Root::new().file("a.txt", "a");
+    let (link, dangling, hard) = (
+        beside(&root, "link"),
+        beside(&root, "dangling"),
+        beside(&root, "hard"),
+    );
+    symlink(root.at("a.txt"), &link).unwrap();
+    symlink(root.at("new"), &dangling).unwrap();
+    fs::hard_link(root.at("a.txt"), &hard).unwrap();
+    for (file, said) in [
+        (link, "symbolic link"),
+        (dangling, "symbolic link"),
+        (hard, "hard links"),
+    ] {
+        let path = root.path();
+        let arguments = [
+            "workspace".as_ref(),
+            "-d".as_ref(),
+            path.as_os_str(),
+            "--audit".as_ref(),
+            file.as_os_str(),
+        ];
+        let exit = run(arguments);
+        assert_eq!(exit.code, Some(64));
+        assert!(
+            exit.stderr.contains("--audit") && exit.stderr.contains(said),
+            "{exit:?}"
+        );
+    }
+    assert_eq!(root.names(), ["a.txt"]);
+    assert_eq!(root.read("a.txt"), b"a");
+}
+
+/// Whether or not its turn had come.
+#[test]
+fn a_call_that_is_cancelled_before_its_turn_is_told_too() {
+    let root = Root::new().haystack();
+    let file = beside(&root, "audit");
+    let mut server = Launch::new(&root)
+        .args([std::ffi::OsStr::new("--audit"), file.as_os_str()])
+        .args(["--workers", "1"])
+        .busy(1);
+    server.send(&crate::harness::call(2, "list_directory", json!({})));
+    server.send(&crate::harness::cancel(2));
+    server.send(&crate::harness::cancel(1));
+    server.close();
+    let mut all = lines(file);
+    all.sort_by_key(|line| line["id"].to_string());
+    let verdicts: Vec<_> = all
+        .iter()
+        .map(|line| told(line, ["id", "verdict"]))
+        .collect();
+    assert_eq!(
+        verdicts,
+        [
+            [&json!(1), &json!("cancelled")],
+            [&json!(2), &json!("cancelled")]
+        ]
+    );
 }
 
 /// Everything the file does not take is counted, and nothing waits for it.

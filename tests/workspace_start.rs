@@ -63,6 +63,22 @@ fn what_nobody_can_have_meant_to_serve_must_be_named() {
     assert_eq!((exit.code, exit.stderr.as_str()), (Some(0), ""));
 }
 
+/// Also where it serves the other set of tools.
+#[test]
+fn the_command_includes_everything_whatever_tools_it_serves() {
+    let root = Root::new();
+    let path = root.path();
+    let path = path.to_str().unwrap();
+    for toolset in ["core", "workspace", "all"] {
+        let exit = run(["workspace", "-d", path, "--toolset", toolset]);
+        assert_eq!(
+            (exit.code, exit.stderr.as_str()),
+            (Some(0), ""),
+            "{toolset}"
+        );
+    }
+}
+
 /// The names of the tools that a server lists.
 fn tools(server: &mut Server) -> Vec<String> {
     let name = |tool: &serde_json::Value| tool["name"].as_str().unwrap().to_owned();

@@ -5,7 +5,7 @@
 use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -30,6 +30,12 @@ pub enum AuditError {
     /// The file cannot be opened.
     #[error("cannot open {0}: {1}")]
     Unusable(PathBuf, io::Error),
+    /// A link is there; where it leads could be in the root.
+    #[error("{0} is a symbolic link; name the file itself")]
+    Link(PathBuf),
+    /// The file has another name, which could be in the root.
+    #[error("{0} has more than one name (hard links)")]
+    Names(PathBuf),
     /// A client could read the file, or put another in its place.
     #[error("{0} lies in the root, where a client could get at it")]
     InRoot(PathBuf),
@@ -102,15 +108,22 @@ impl Audit {
         {
             return Err(AuditError::InRoot(file.to_owned()));
         }
-        let file = OpenOptions::new()
+        let opened = OpenOptions::new()
             .append(true)
             .create(true)
             .mode(MODE)
-            .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
+            .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_NOFOLLOW)
             .open(file)
-            .map_err(unusable)?;
+            .map_err(|error| match error.raw_os_error() {
+                Some(libc::ELOOP) => AuditError::Link(file.to_owned()),
+                _ => unusable(error),
+            })?;
+        let found = opened.metadata().map_err(unusable)?;
+        if found.is_file() && found.nlink() > 1 {
+            return Err(AuditError::Names(file.to_owned()));
+        }
         Ok(Self(Mutex::new(Sink {
-            file,
+            file: opened,
             torn: false,
             lost: 0,
         })))
@@ -209,7 +222,10 @@ fn rule(policy: &Policy, path: Option<&str>) -> String {
     }
     let enters = policy.directory(path.as_str()) == Verdict::Served;
     match policy.explain(path.as_str()) {
-        (Verdict::Served, _) => tool(),
+        (Verdict::Served, _) if enters => tool(),
+        (Verdict::Served, _) => {
+            "policy or tool: the rules hide a directory of this name".to_owned()
+        }
         // As a directory it is served, so the tool may have its own reason.
         (_, None) if enters => "policy or tool: no --include matches it as a file".to_owned(),
         (_, Some(Rule::Exclude(glob))) => format!("policy: --exclude {glob}"),

@@ -276,9 +276,9 @@ fn options(matches: &ArgMatches, command: Toolset) -> Result<Options, UsageError
     };
     let mut include = strings(matches, "include");
     if include.is_empty() {
-        if toolset == Toolset::Core {
+        if toolset == Toolset::Core && command == Toolset::Core {
             return Err(UsageError(
-                "--include GLOB is missing: say what to serve, such as --include '**'".to_owned(),
+                "--include GLOB is missing: say what to serve, such as --include '**' (of a workspace, --toolset workspace)".to_owned(),
             ));
         }
         include.push(EVERYTHING.to_owned());

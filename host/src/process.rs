@@ -75,7 +75,10 @@ pub fn serve(server: Server, lockdown: Lockdown) -> Result<(), ProcessError> {
     // What needs a pipe of its own gets it before the process gives that up.
     let signals = Signals::new([SIGTERM, SIGINT, SIGHUP])?;
     let held = server.lock_down(lockdown)?;
-    crate::diagnostics::report(&held);
+    match lockdown {
+        Lockdown::Off => crate::diagnostics::report(&"lockdown: off, as it was asked for"),
+        _ => crate::diagnostics::report(&held),
+    }
     let server = Arc::new(server);
     end_on_signals(signals, Arc::clone(&server))?;
     // Unbuffered: what std puts around the two would copy every byte once more.

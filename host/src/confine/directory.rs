@@ -20,7 +20,7 @@ use super::descriptor::{Target, kind, type_of};
 use super::errno::{fail, refuse};
 use super::resolve::{self, Place};
 use super::system::{self, Found, Listing};
-use super::{Confine, View};
+use super::{Confine, Grant, View};
 use crate::layer::Layer;
 
 /// Bits of a mode that a replaced file hands on; set-id bits are not among them.
@@ -217,7 +217,9 @@ impl View<'_> {
     }
 
     /// Changes one entry, if the rights and the rules allow it: those for what
-    /// it is to be, and those for what else may have its name.
+    /// it is to be, and those for what else may have its name. Its path leads
+    /// from the root: a directory that was moved out while it was held is not
+    /// where its path says, and nothing in it is changed.
     fn change(
         &mut self,
         descriptor: &Resource<Descriptor>,
@@ -226,19 +228,17 @@ impl View<'_> {
         operation: impl FnOnce(&Place<'_>) -> Result<(), Errno>,
     ) -> FsResult<()> {
         self.node(descriptor)?.mutable()?;
-        let Target { whole, base } = self.target(descriptor, below)?;
-        let policy = &self.confine.grant.policy;
-        let verdict = judge(policy, &whole);
-        let otherwise = otherwise(policy, &whole);
+        let Target { whole, .. } = self.target(descriptor, below)?;
+        let Grant { policy, root, .. } = &*self.confine.grant;
+        refuse(judge(policy, &whole))?;
+        let changed = Place::of(root.as_fd(), &whole).and_then(|place| operation(&place));
+        let otherwise = refuse(otherwise(policy, &whole));
         self.confine.keep(whole);
-        refuse(verdict)?;
-        Place::of(base.as_fd(), below)
-            .and_then(|place| operation(&place))
-            .map_err(|errno| match (errno, refuse(otherwise)) {
-                // What is of the other kind is only spoken of where that is served.
-                (Errno::NOTDIR | Errno::ISDIR, Err(_)) => ErrorCode::NoEntry.into(),
-                _ => fail(errno),
-            })
+        changed.map_err(|errno| match (errno, otherwise) {
+            // What is of the other kind is only spoken of where that is served.
+            (Errno::NOTDIR | Errno::ISDIR, Err(_)) => ErrorCode::NoEntry.into(),
+            _ => fail(errno),
+        })
     }
 
     /// Puts a temporary in a file's place. Nothing else is ever renamed: a
@@ -301,10 +301,11 @@ impl View<'_> {
         if !is_temporary(&source.whole) && Layer::Policy.holds() {
             return Err(otherwise.into());
         }
-        refuse(changed(&self.confine.grant.policy, &source.whole))?;
-        refuse(self.confine.grant.policy.file(&target.whole))?;
-        let old = Place::of(source.base.as_fd(), temporary).map_err(fail)?;
-        let new = Place::of(target.base.as_fd(), below).map_err(fail)?;
+        let Grant { policy, root, .. } = &*self.confine.grant;
+        refuse(changed(policy, &source.whole))?;
+        refuse(policy.file(&target.whole))?;
+        let old = Place::of(root.as_fd(), &source.whole).map_err(fail)?;
+        let new = Place::of(root.as_fd(), &target.whole).map_err(fail)?;
         operation(&old, &new).map_err(|errno| match errno {
             // Another file system is mounted between the two.
             Errno::XDEV => ErrorCode::CrossDevice.into(),

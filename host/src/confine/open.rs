@@ -132,21 +132,27 @@ impl View<'_> {
         }
         let Target { whole, base } = self.target(descriptor, below)?;
         self.confine.grant.judge_file(&whole, makes)?;
+        // What changes something is found from the root: a directory that was
+        // moved out while it was held is not where its path says.
+        let (base, name) = match write {
+            true => (Arc::clone(&self.confine.grant.root), whole.as_str()),
+            false => (base, below),
+        };
         let access = match (read, write) {
             (true, true) => OFlags::RDWR,
             (false, true) => OFlags::WRONLY,
             _ => OFlags::RDONLY,
         };
         let result = if makes {
-            self.confine.make(&base, below, access)
+            self.confine.make(&base, name, access)
         } else {
             // Opening a pipe or a device does something by itself, so what is
             // no regular file is not opened; what was put there just then is
             // let go of unread.
-            Place::of(base.as_fd(), below)
+            Place::of(base.as_fd(), name)
                 .and_then(|place| place.stat())
                 .and_then(|found| regular(&found))
-                .and_then(|()| resolve::open(&base, below, access, Mode::empty()))
+                .and_then(|()| resolve::open(&base, name, access, Mode::empty()))
                 .and_then(|file| regular(&resolve::stat(&file)?).map(|()| (file, None)))
         };
         match result {
@@ -154,7 +160,7 @@ impl View<'_> {
                 file: Arc::new(file),
                 unfinished: makes.then(|| Unfinished {
                     base,
-                    name: below.to_owned(),
+                    name: name.to_owned(),
                     _lock: lock,
                 }),
                 path: whole,

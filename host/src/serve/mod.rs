@@ -80,6 +80,7 @@ fn serve<R: Read, W: Write + Send>(
         for job in connection.scheduler.close(grace) {
             let ticket = &job.call.ticket;
             connection.answer(connection.session.finish(ticket, &Outcome::Stopped));
+            connection.never_begun(&job.call);
         }
         connection.output.queue().close();
         result
@@ -219,7 +220,11 @@ impl<W: Write + Send> Connection<'_, W> {
             Action::List(ticket) => {
                 self.answer(self.session.list(&ticket, self.server.tools()));
             }
-            Action::Cancel(serial) => self.scheduler.cancel(serial),
+            Action::Cancel(serial) => {
+                if let Some(job) = self.scheduler.cancel(serial) {
+                    self.never_begun(&job.call);
+                }
+            }
             Action::Call(call) => match self.server.changes(&call.name) {
                 Some(changes) => self.scheduler.push(Job { call, changes }),
                 None => {
@@ -231,6 +236,13 @@ impl<W: Write + Send> Connection<'_, W> {
                 }
             },
         }
+    }
+
+    /// Takes note of a call that was stopped before its turn came.
+    fn never_begun(&self, call: &Call) {
+        let control = Control::new(0, None);
+        self.server
+            .record(call, &Outcome::Stopped, &control, Duration::ZERO);
     }
 
     fn answer(&self, line: Option<String>) {

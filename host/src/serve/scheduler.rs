@@ -144,8 +144,9 @@ impl Scheduler {
         }
     }
 
-    /// Stops a call: one that runs is interrupted, one that waits is dropped.
-    pub(super) fn cancel(&self, serial: u64) {
+    /// Stops a call: one that runs is interrupted, one that waits is handed back.
+    pub(super) fn cancel(&self, serial: u64) -> Option<Job> {
+        let mut dropped = None;
         let mut state = self.lock();
         if let Some(control) = state.running.get(&serial) {
             control.cancel();
@@ -156,9 +157,11 @@ impl Scheduler {
             && let Some(job) = state.queue.remove(at)
         {
             state.bytes -= job.call.bytes;
+            dropped = Some(job);
         }
         self.work.notify_all();
         self.ended.notify_all();
+        dropped
     }
 
     /// Lets workers go once nothing is left to do. What has not ended after

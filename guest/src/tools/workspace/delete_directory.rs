@@ -80,6 +80,8 @@ fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
         Ok(()) => removed += 1,
         // Somebody else removed it when it was empty.
         Err(Fault::Missing) if removed > 0 => {}
+        // It was emptied, and somebody else put something in it meanwhile.
+        Err(Fault::NotEmpty) if force && removed == 0 => return Err(Refusal::Unremoved),
         Err(fault) => return Err(Stop::Fault(fault).refusal(removed)),
     }
     let text = match removed {

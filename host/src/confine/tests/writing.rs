@@ -12,9 +12,10 @@ use wasmtime_wasi::p2::bindings::sync::filesystem::types::{
 
 use crate::hostile::MARKER;
 
-use super::{READ, WRITE, World, code, fd, open, temporary};
+use super::{MUTATE, READ, WRITE, World, code, fd, open, temporary};
 
 both_ways! {
+    nothing_changes_in_a_directory_that_was_moved_out_while_it_was_held
     a_temporary_takes_a_files_place_with_its_mode_and_is_gone
     a_temporary_is_put_only_where_nothing_stands
     a_pipe_is_not_even_opened
@@ -157,4 +158,31 @@ fn a_finished_file_stays() {
         file.metadata().unwrap().permissions().mode() & 0o7777,
         0o600
     );
+}
+
+/// Whoever moves a directory out of the root takes it away from those who hold it.
+fn nothing_changes_in_a_directory_that_was_moved_out_while_it_was_held() {
+    for to in ["outside", "root/hidden"] {
+        let world = World::new(true);
+        let moved = world.root().parent().unwrap().join(to).join("moved");
+        world.enter(|view, root| {
+            let held = open(view, root, "dir", OpenFlags::DIRECTORY, READ | MUTATE).unwrap();
+            fs::rename(world.root().join("dir"), &moved).unwrap();
+            let gone = Err(ErrorCode::NoEntry);
+            assert_eq!(code(view.unlink_file_at(fd(held), "f.txt".into())), gone);
+            assert_eq!(code(view.create_directory_at(fd(held), "new".into())), gone);
+            assert_eq!(
+                code(view.remove_directory_at(fd(held), "deep".into())),
+                gone
+            );
+            let write = open(view, held, "f.txt", OpenFlags::empty(), WRITE);
+            assert_eq!(write, Err(ErrorCode::NoEntry));
+            for name in ["new.txt".to_owned(), temporary()] {
+                let new = OpenFlags::CREATE | OpenFlags::EXCLUSIVE;
+                assert_eq!(open(view, held, &name, new, WRITE), gone.map(|()| 0));
+            }
+        });
+        assert_eq!(fs::read(moved.join("f.txt")).unwrap(), b"inside");
+        assert_eq!(fs::read_dir(&moved).unwrap().count(), 3);
+    }
 }

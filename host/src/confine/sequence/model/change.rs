@@ -18,8 +18,17 @@ impl Model {
         judge: impl FnOnce(&Policy, &str) -> Verdict,
     ) -> Result<Place<'a>, ErrorCode> {
         let base = self.mutable(from)?;
-        refuse(judge(&self.policy, &join(base, path)?))?;
-        self.tree.place(base.id, path)
+        let whole = join(base, path)?;
+        refuse(judge(&self.policy, &whole))?;
+        self.from_root(&whole, path)
+    }
+
+    /// Where `whole`, which ends in `path`, stands: what changes something is
+    /// found from the root, wherever a directory that is held has gone.
+    pub(super) fn from_root<'a>(&self, whole: &str, path: &'a str) -> Result<Place<'a>, ErrorCode> {
+        let directory = self.tree.place(Tree::ROOT, whole)?.directory;
+        let name = path.rsplit('/').next().unwrap_or(path);
+        Ok(Place { directory, name })
     }
 
     /// The error where something of another kind is: it is only spoken of where
@@ -77,7 +86,7 @@ impl Model {
         }
         refuse(changed(&self.policy, &source))?;
         refuse(self.policy.file(&target))?;
-        Ok((self.tree.place(from.id, old)?, self.tree.place(to.id, new)?))
+        Ok((self.from_root(&source, old)?, self.from_root(&target, new)?))
     }
 
     pub(super) fn replace(&mut self, from: usize, old: &str, to: usize, new: &str) -> Answer {

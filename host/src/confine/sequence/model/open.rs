@@ -6,7 +6,7 @@ use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
 use wasmtime_wasi::p2::bindings::sync::filesystem::types::{DescriptorFlags, OpenFlags};
 
 use super::super::operation::Operation;
-use super::super::tree::{Id, Thing};
+use super::super::tree::{Id, Thing, Tree};
 use super::{
     Held, MUTATE, Model, READ, Turn, Unfinished, WRITE, changed, is_temporary, join, refuse,
 };
@@ -75,7 +75,11 @@ impl Model {
         };
         let whole = join(base, path)?;
         refuse(self.policy.file(&whole))?;
-        let id = self.tree.find(base.id, path)?;
+        // What may be changed is found from the root.
+        let id = match rights.contains(WRITE) {
+            true => self.tree.find(Tree::ROOT, &whole)?,
+            false => self.tree.find(base.id, path)?,
+        };
         if !self.tree.is_file(id) {
             let is_shown =
                 self.tree.is_directory(id) && self.policy.directory(&whole) == Verdict::Served;
@@ -100,9 +104,9 @@ impl Model {
         rights: DescriptorFlags,
     ) -> Result<Held, ErrorCode> {
         let base = self.mutable(from)?;
-        let (base, whole) = (base.id, join(base, path)?);
+        let whole = join(base, path)?;
         refuse(changed(&self.policy, &whole))?;
-        let place = self.tree.place(base, path)?;
+        let place = self.from_root(&whole, path)?;
         let turn = is_temporary(path).then(|| self.take_turn(place.directory));
         let content = Vec::new();
         let id = self.tree.make(
@@ -114,11 +118,11 @@ impl Model {
         )?;
         Ok(Held {
             id,
-            path: whole,
+            path: whole.clone(),
             rights,
             unfinished: Some(Unfinished {
-                base,
-                name: path.to_owned(),
+                base: Tree::ROOT,
+                name: whole,
                 turn,
             }),
         })
