@@ -20,12 +20,16 @@ impl Model {
         let base = self.mutable(from)?;
         let whole = join(base, path)?;
         refuse(judge(&self.policy, &whole))?;
-        self.from_root(&whole, path)
+        self.place_below_root(&whole, path)
     }
 
     /// Where `whole`, which ends in `path`, stands: what changes something is
     /// found from the root, wherever a directory that is held has gone.
-    pub(super) fn from_root<'a>(&self, whole: &str, path: &'a str) -> Result<Place<'a>, ErrorCode> {
+    pub(super) fn place_below_root<'a>(
+        &self,
+        whole: &str,
+        path: &'a str,
+    ) -> Result<Place<'a>, ErrorCode> {
         let directory = self.tree.place(Tree::ROOT, whole)?.directory;
         let name = path.rsplit('/').next().unwrap_or(path);
         Ok(Place { directory, name })
@@ -86,7 +90,10 @@ impl Model {
         }
         refuse(changed(&self.policy, &source))?;
         refuse(self.policy.file(&target))?;
-        Ok((self.from_root(&source, old)?, self.from_root(&target, new)?))
+        Ok((
+            self.place_below_root(&source, old)?,
+            self.place_below_root(&target, new)?,
+        ))
     }
 
     pub(super) fn replace(&mut self, from: usize, old: &str, to: usize, new: &str) -> Answer {

@@ -106,7 +106,7 @@ impl Model {
         let base = self.mutable(from)?;
         let whole = join(base, path)?;
         refuse(changed(&self.policy, &whole))?;
-        let place = self.from_root(&whole, path)?;
+        let place = self.place_below_root(&whole, path)?;
         let turn = is_temporary(path).then(|| self.take_turn(place.directory));
         let content = Vec::new();
         let id = self.tree.make(
