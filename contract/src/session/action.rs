@@ -10,9 +10,9 @@ pub enum Action {
     Nothing,
     /// Write this line; its LF is included.
     Reply(String),
-    /// Write what [`Session::list`] makes of the tools served.
+    /// Write what [`Session::list`](super::Session::list) makes of the tools served.
     List(Ticket),
-    /// Run this tool call, then write what [`Session::finish`] says.
+    /// Run this tool call, then write what [`Session::finish`](super::Session::finish) says.
     Call(Call),
     /// Stop the call whose ticket has this serial number; it gets no answer.
     Cancel(u64),
