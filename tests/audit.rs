@@ -238,19 +238,24 @@ fn a_call_that_is_cancelled_before_its_turn_is_told_too() {
     );
 }
 
-/// Everything the file does not take is counted, and nothing waits for it.
-#[test]
-fn a_full_disk_or_a_pipe_that_nobody_reads_stops_no_call() {
-    let root = Root::new().file("a.txt", "a");
-    let full = PathBuf::from("/dev/full");
-    let pipe = beside(&root, "pipe");
+/// A pipe beside the root, and the end of it that somebody holds and never reads.
+fn unread_pipe(root: &Root, name: &str) -> (PathBuf, fs::File) {
+    let pipe = beside(root, name);
     make_pipe(&pipe);
-    // Whoever holds the other end and does not read.
     let held = fs::File::options()
         .read(true)
         .write(true)
         .open(&pipe)
         .unwrap();
+    (pipe, held)
+}
+
+/// Everything the file does not take is counted, and nothing waits for it.
+#[test]
+fn a_full_disk_or_a_pipe_that_nobody_reads_stops_no_call() {
+    let root = Root::new().file("a.txt", "a");
+    let full = PathBuf::from("/dev/full");
+    let (pipe, held) = unread_pipe(&root, "pipe");
     for file in [full, pipe] {
         if !file.exists() {
             eprintln!("SKIPPED: there is no {}", file.display());
@@ -290,13 +295,7 @@ fn diagnostics_tell_calls_when_asked_twice() {
 #[test]
 fn a_stderr_that_is_full_and_never_read_stops_no_call() {
     let root = Root::new().file("a.txt", "a");
-    let pipe = beside(&root, "stderr");
-    make_pipe(&pipe);
-    let held = fs::File::options()
-        .read(true)
-        .write(true)
-        .open(&pipe)
-        .unwrap();
+    let (pipe, held) = unread_pipe(&root, "stderr");
     let script = format!("exec 2>'{}'", pipe.display());
     let mut server: Server = Launch::after(&script, &root).args(["-vv"]).start();
     for _ in 0..2000 {

@@ -19,7 +19,7 @@ use signal_hook::iterator::Signals;
 use thiserror::Error;
 
 use crate::lockdown::{Lockdown, LockdownError};
-use crate::serve::{Events, GRACE};
+use crate::serve::{self, Events, GRACE};
 use crate::server::Server;
 use crate::shortage::Shortage;
 
@@ -94,7 +94,7 @@ pub fn serve(server: Server, lockdown: Lockdown) -> Result<(), ProcessError> {
         // Nobody is left to serve, so nothing that still waits matters.
         output_broken: &|| end(&server),
     };
-    Ok(server.serve_process(stdin, stdout, &events)?)
+    Ok(serve::connection(&server, stdin, stdout, &events)?)
 }
 
 /// Stops what runs and ends the process.

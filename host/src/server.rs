@@ -160,16 +160,6 @@ impl Server {
         serve::connection(self, reader, writer, &events)
     }
 
-    /// [`Server::serve`] for a program that ends when its connection does.
-    pub(crate) fn serve_process<R: Read, W: Write + Send>(
-        &self,
-        reader: R,
-        writer: W,
-        events: &Events<'_>,
-    ) -> io::Result<()> {
-        serve::connection(self, reader, writer, events)
-    }
-
     /// Answers one message on its own; nothing for a message that has no
     /// answer. The line ends in LF.
     #[must_use]

@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::bindings::exports::preopen::mcp::tools::{Settings, WriteMode};
 use crate::digest::ContentHash;
 
 /// The definition of a tool that changes nothing and answers in pages. `properties` are its own
@@ -77,6 +78,25 @@ pub(crate) fn content_hash(what: &str) -> Value {
         "type": "string",
         "pattern": format!("^({plain}|{keyed})[0-9a-f]{{64}}$"),
         "description": format!("SHA-256, or HMAC-SHA-256, of {what}.")
+    })
+}
+
+/// Whether a writing tool replaces a file that exists, and the sentence about it.
+pub(crate) const fn overwriting(settings: &Settings) -> (bool, &'static str) {
+    match settings.write_mode {
+        WriteMode::Replace => (
+            true,
+            "An existing file is replaced, completely or not at all.",
+        ),
+        WriteMode::CreateNew => (false, "An existing file is never overwritten."),
+    }
+}
+
+/// The schema of a writing tool's condition.
+pub(crate) fn if_hash() -> Value {
+    json!({
+        "type": "string",
+        "description": "Write only if the present content has this content_hash; `absent`: only if there is no file."
     })
 }
 

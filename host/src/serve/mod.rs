@@ -78,9 +78,7 @@ fn serve<R: Read, W: Write + Send>(
         };
         // Whoever sent these in a batch still gets the answers that there are.
         for job in connection.scheduler.close(grace) {
-            let ticket = &job.call.ticket;
-            connection.answer(connection.session.finish(ticket, &Outcome::Stopped));
-            connection.never_begun(&job.call);
+            connection.end_unbegun(&job.call, &Outcome::Stopped);
         }
         connection.output.queue().close();
         result
@@ -222,27 +220,22 @@ impl<W: Write + Send> Connection<'_, W> {
             }
             Action::Cancel(serial) => {
                 if let Some(job) = self.scheduler.cancel(serial) {
-                    self.never_begun(&job.call);
+                    self.end_unbegun(&job.call, &Outcome::Stopped);
                 }
             }
             Action::Call(call) => match self.server.changes(&call.name) {
                 Some(changes) => self.scheduler.push(Job { call, changes }),
-                None => {
-                    let control = Control::new(0, None);
-                    let outcome = Outcome::UnknownTool(call.name.clone());
-                    self.answer(self.session.finish(&call.ticket, &outcome));
-                    self.server
-                        .record(&call, &outcome, &control, Duration::ZERO);
-                }
+                None => self.end_unbegun(&call, &Outcome::UnknownTool(call.name.clone())),
             },
         }
     }
 
-    /// Takes note of a call that was stopped before its turn came.
-    fn never_begun(&self, call: &Call) {
+    /// Answers a call that never ran, as far as it has an answer, and takes
+    /// note of it.
+    fn end_unbegun(&self, call: &Call, outcome: &Outcome) {
+        self.answer(self.session.finish(&call.ticket, outcome));
         let control = Control::new(0, None);
-        self.server
-            .record(call, &Outcome::Stopped, &control, Duration::ZERO);
+        self.server.record(call, outcome, &control, Duration::ZERO);
     }
 
     fn answer(&self, line: Option<String>) {

@@ -5,11 +5,11 @@ use preopen_contract::json;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::bindings::exports::preopen::mcp::tools::{Settings, WriteMode};
+use crate::bindings::exports::preopen::mcp::tools::Settings;
 use crate::digest::ContentHash;
 use crate::placing::{self, Condition};
 use crate::refusal::Refusal;
-use crate::tools::schema::{annotations, content_hash};
+use crate::tools::schema::{annotations, content_hash, if_hash, overwriting};
 use crate::tools::{Answer, Call, Tool};
 
 /// The longest name, in bytes: what common filesystems take.
@@ -33,13 +33,7 @@ struct Written<'a> {
 fn definition(settings: &Settings) -> Value {
     let title = "Write a text file";
     let limit = settings.limits.max_write_bytes;
-    let (replaces, existing) = match settings.write_mode {
-        WriteMode::Replace => (
-            true,
-            "An existing file is replaced, completely or not at all.",
-        ),
-        WriteMode::CreateNew => (false, "An existing file is never overwritten."),
-    };
+    let (replaces, existing) = overwriting(settings);
     json!({
         "name": TOOL.name,
         "title": title,
@@ -56,10 +50,7 @@ fn definition(settings: &Settings) -> Value {
                     "type": "string",
                     "description": "The whole new content."
                 },
-                "if_hash": {
-                    "type": "string",
-                    "description": "Write only if the present content has this content_hash; `absent`: only if there is no file."
-                }
+                "if_hash": if_hash()
             },
             "required": ["path", "content"],
             "additionalProperties": false

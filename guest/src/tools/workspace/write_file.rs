@@ -7,11 +7,11 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::base64_text;
-use crate::bindings::exports::preopen::mcp::tools::{Settings, WriteMode};
+use crate::bindings::exports::preopen::mcp::tools::Settings;
 use crate::digest::ContentHash;
 use crate::placing::{self, Condition, Content, Sink};
 use crate::refusal::Refusal;
-use crate::tools::schema::{annotations, content_hash};
+use crate::tools::schema::{annotations, content_hash, if_hash, overwriting};
 use crate::tools::{Answer, Call, Tool};
 
 pub(super) const TOOL: Tool = Tool {
@@ -38,13 +38,7 @@ fn definition(settings: &Settings) -> Value {
         .iter()
         .find(|row| row.flag == "max-write-bytes")
         .map_or_else(|| limit.to_string(), |row| row.display(limit));
-    let (replaces, existing) = match settings.write_mode {
-        WriteMode::Replace => (
-            true,
-            "An existing file is replaced, completely or not at all.",
-        ),
-        WriteMode::CreateNew => (false, "An existing file is never overwritten."),
-    };
+    let (replaces, existing) = overwriting(settings);
     json!({
         "name": TOOL.name,
         "title": title,
@@ -65,10 +59,7 @@ fn definition(settings: &Settings) -> Value {
                     "default": false,
                     "description": "Whether content is base64 (RFC 4648, with padding; line breaks are allowed)."
                 },
-                "if_hash": {
-                    "type": "string",
-                    "description": "Write only if the present content has this content_hash; `absent`: only if there is no file."
-                }
+                "if_hash": if_hash()
             },
             "required": ["path", "content"],
             "additionalProperties": false
