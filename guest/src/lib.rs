@@ -64,11 +64,13 @@ impl Guest for Component {
                 structured: answer.structured,
                 text: answer.text,
                 is_error: false,
+                kept_for: None,
             },
             Err(refusal) => ToolResult {
                 structured: None,
                 text: Some(refusal.to_string()),
                 is_error: true,
+                kept_for: None,
             },
         })
     }

@@ -307,5 +307,6 @@ fn settings(root: &Root) -> Settings {
         cursor_key: root.cursor_key.to_vec(),
         hash_key: root.hash_key.map(|key| key.to_vec()),
         root_writable: root.grant.policy.reaches_top_level(),
+        files_unchanged: false,
     }
 }
