@@ -6,13 +6,12 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hmac::Mac;
 
-use crate::digest::{Fields, keyed};
+use crate::digest::{Fields, STATE, keyed};
 use crate::refusal::Refusal;
 
 /// The layout of the payload: a cursor of another one is refused.
 const VERSION: u8 = 1;
 const TRAVERSAL: usize = 16;
-const STATE: usize = 32;
 const NUMBER: usize = 8;
 const PAYLOAD: usize = 2 + TRAVERSAL + STATE + 3 * NUMBER;
 const MAC: usize = 32;

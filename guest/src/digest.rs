@@ -4,6 +4,9 @@
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
+/// The length of the digest of a state, in bytes.
+pub(crate) const STATE: usize = 32;
+
 /// HMAC-SHA-256 under `key`, of any length.
 pub(crate) fn keyed(key: &[u8]) -> Hmac<Sha256> {
     // HMAC takes every key (RFC 2104), so the fallback is never reached.

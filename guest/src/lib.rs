@@ -12,10 +12,12 @@ mod digest;
 mod excerpts;
 mod hits;
 mod item;
+mod kept;
 mod lines;
 mod needle;
 mod page;
 mod parents;
+mod paths;
 mod placing;
 mod refusal;
 mod removal;
@@ -59,12 +61,15 @@ impl Guest for Component {
     ) -> Result<ToolResult, CallError> {
         let tool = tools::find(&settings, &name).ok_or(CallError::UnknownTool)?;
         let root = root::granted().ok_or(CallError::NoRoot)?;
+        if !settings.files_unchanged {
+            kept::forget();
+        }
         Ok(match tools::call(tool, &settings, &root, arguments) {
             Ok(answer) => ToolResult {
                 structured: answer.structured,
                 text: answer.text,
                 is_error: false,
-                kept_for: None,
+                kept_for: kept::cursor(),
             },
             Err(refusal) => ToolResult {
                 structured: None,

@@ -7,8 +7,9 @@ use preopen_contract::json;
 use crate::arguments::Arguments;
 use crate::bindings::exports::preopen::mcp::tools::Settings;
 use crate::cursor::{self, Cursor, Position, Traversal};
-use crate::digest::ContentHash;
+use crate::digest::{ContentHash, STATE};
 use crate::item::{self, Members};
+use crate::kept::{self, Kept};
 use crate::refusal::Refusal;
 
 /// What the host puts around the two copies of an answer, in bytes, generously: `content`,
@@ -127,8 +128,9 @@ pub(crate) struct Paging<'a> {
     key: &'a [u8],
     tool: u8,
     bound: &'a [&'a str],
-    /// The cursor that was sent.
+    /// The cursor that was sent: what it says, and its text.
     pub(crate) resume: Option<Cursor>,
+    text: Option<&'a str>,
     /// The page that is being filled.
     pub(crate) page: Page,
 }
@@ -137,14 +139,14 @@ impl<'a> Paging<'a> {
     /// Reads `cursor` and `limit` for the traversal of `tool` over `bound`, its other arguments.
     pub(crate) fn new(
         settings: &'a Settings,
-        arguments: &Arguments,
+        arguments: &'a Arguments,
         tool: u8,
         bound: &'a [&'a str],
         max_items: usize,
     ) -> Result<Self, Refusal> {
         let limit = arguments.limit(max_items)?;
-        let resume = arguments
-            .string("cursor")?
+        let text = arguments.string("cursor")?;
+        let resume = text
             .map(|text| Traversal::new(tool, bound).read(&settings.cursor_key, text))
             .transpose()?;
         let hash = ContentHash::new(settings.hash_key.as_deref());
@@ -153,6 +155,7 @@ impl<'a> Paging<'a> {
             tool,
             bound,
             resume,
+            text,
             page: Page::new(limit, settings.limits.max_result_bytes, hash),
         })
     }
@@ -162,8 +165,14 @@ impl<'a> Paging<'a> {
         self.resume.map_or([0; 3], |cursor| cursor.position)
     }
 
+    /// What this instance kept for this page, and the state that holds for it.
+    pub(crate) fn kept(&self) -> Option<([u8; STATE], Kept)> {
+        let (state, kept) = kept::take(self.text?)?;
+        self.check(state).ok().map(|()| (state, kept))
+    }
+
     /// Fails unless `state` is what the cursor was issued in.
-    pub(crate) fn check(&self, state: [u8; 32]) -> Result<(), Refusal> {
+    pub(crate) fn check(&self, state: [u8; STATE]) -> Result<(), Refusal> {
         if self.resume.is_some_and(|cursor| cursor.state != state) {
             return Err(Refusal::Changed);
         }
@@ -171,22 +180,26 @@ impl<'a> Paging<'a> {
     }
 
     /// The structured answer, if `state` is still what the cursor was issued in. Where no cursor
-    /// was sent and none follows nobody depends on the state, and it is not asked for.
+    /// was sent and none follows nobody depends on the state, and it is not asked for. Where one
+    /// follows, what is still to come is kept for it.
     pub(crate) fn finish(
         self,
-        state: impl FnOnce() -> [u8; 32],
-        next: Option<Position>,
+        state: impl FnOnce() -> [u8; STATE],
+        next: Option<(Position, Kept)>,
     ) -> Result<String, Refusal> {
         if self.resume.is_none() && next.is_none() {
             return Ok(self.page.finish(None));
         }
         let state = state();
         self.check(state)?;
-        let next = next.map(|position| {
-            let cursor = Cursor { state, position };
-            Traversal::new(self.tool, self.bound).issue(self.key, &cursor)
-        });
-        Ok(self.page.finish(next.as_deref()))
+        let Some((position, rest)) = next else {
+            return Ok(self.page.finish(None));
+        };
+        let cursor = Cursor { state, position };
+        let next = Traversal::new(self.tool, self.bound).issue(self.key, &cursor);
+        let answer = self.page.finish(Some(&next));
+        kept::keep(next, state, rest);
+        Ok(answer)
     }
 }
 

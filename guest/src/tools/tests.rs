@@ -28,6 +28,7 @@ fn settings() -> Settings {
         cursor_key: vec![1; 32],
         hash_key: None,
         root_writable: true,
+        files_unchanged: false,
     }
 }
 

@@ -3,16 +3,18 @@
 
 use std::ops::ControlFlow;
 
+use preopen_contract::path::RelPath;
 use serde_json::json;
 
 use crate::bindings::exports::preopen::mcp::tools::Settings;
-use crate::digest::Fields;
+use crate::digest::{Fields, STATE};
 use crate::item::Value;
+use crate::kept::Kept;
 use crate::page::Paging;
 use crate::refusal::Refusal;
 use crate::tools::schema::Reading;
 use crate::tools::{Answer, Call, Tool, id};
-use crate::tree::{Directory, Entry, Kind};
+use crate::tree::{Directory, Kind};
 use crate::walk::{holds_file, list};
 
 const MAX_ITEMS: usize = 200;
@@ -61,69 +63,92 @@ fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
         &bound,
         MAX_ITEMS,
     )?;
-    let directory = call.root.asked_directory(&path)?;
     let mut prefix = path.as_str().to_owned();
     if !path.is_root() {
         prefix.push('/');
     }
-
-    let mut bounds = call.bounds();
-    let mut entries = Vec::with_capacity(32);
-    list(&*directory, prefix.len(), &mut bounds, &mut |entry| {
-        entries.push(entry);
-        ControlFlow::Continue(())
-    })?
-    .map_err(Refusal::reading)?;
-    entries.sort_unstable_by(|one, other| one.name.cmp(&other.name));
-
-    let [skip, ..] = paging.start();
-    let mut listed = Vec::with_capacity(entries.len());
-    let mut next = None;
-    let mut whole = prefix;
-    let prefix = whole.len();
-    for Entry { name, kind } in entries {
-        whole.truncate(prefix);
-        whole.push_str(&name);
-        if kind == Kind::Directory {
-            bounds.enter(1)?;
-            let holds = match directory.directory(&name) {
-                Ok(below) => holds_file(&below, whole.len() + 1, 1, &mut bounds)?,
-                Err(fault) => {
-                    Refusal::pass_over(fault)?;
-                    false
-                }
-            };
-            if !holds {
-                continue;
-            }
-        }
-        let index = listed.len() as u64;
-        if index >= skip && next.is_none() {
-            let item = [
-                ("name", Value::Text(&name)),
-                ("kind", Value::Text(kind.name())),
-                ("path", Value::Text(&whole)),
-            ];
-            let hashed: &[&[u8]] = &[kind.name().as_bytes(), b"\0", whole.as_bytes(), b"\n"];
-            if !paging.page.push(&item, hashed) {
-                next = Some([index, 0, 0]);
-            }
-        }
-        listed.push((kind, name));
+    let [first, ..] = paging.start();
+    if let Some((state, Kept::Entries(mut rest))) = paging.kept() {
+        let shown = fill(&mut paging, prefix, rest.as_slice());
+        rest.by_ref().take(shown).for_each(drop);
+        let next = (rest.len() > 0).then(|| {
+            let position = [first + shown as u64, 0, 0];
+            (position, Kept::Entries(rest))
+        });
+        return paging.finish(|| state, next).map(Answer::structured);
     }
+
+    let mut listed = listed(call, &path, prefix.len())?;
     if listed.is_empty() {
         if !path.is_root() {
             return Err(Refusal::Missing);
         }
         call.root.serves_something()?;
     }
-    paging
-        .finish(|| state(&listed), next)
-        .map(Answer::structured)
+    let first = usize::try_from(first).map_or(listed.len(), |first| first.min(listed.len()));
+    let end = first + fill(&mut paging, prefix, listed.get(first..).unwrap_or_default());
+    if paging.resume.is_none() && end == listed.len() {
+        // Nobody depends on the state.
+        return paging.finish(|| [0; STATE], None).map(Answer::structured);
+    }
+    let state = state(&listed);
+    let rest = listed.split_off(end);
+    let next = (!rest.is_empty()).then(|| ([end as u64, 0, 0], Kept::Entries(rest.into_iter())));
+    paging.finish(|| state, next).map(Answer::structured)
+}
+
+/// What there is to list in the directory `path`, in order: its files, and the directories with a
+/// served file below. `prefix` is the length of its path with the slash behind it.
+fn listed(call: &Call<'_>, path: &RelPath, prefix: usize) -> Result<Vec<(Kind, String)>, Refusal> {
+    let directory = call.root.asked_directory(path)?;
+    let mut bounds = call.bounds();
+    let mut entries = Vec::with_capacity(32);
+    list(&*directory, prefix, &mut bounds, &mut |entry| {
+        entries.push((entry.kind, entry.name));
+        ControlFlow::Continue(())
+    })?
+    .map_err(Refusal::reading)?;
+    entries.sort_unstable_by(|(_, one), (_, other)| one.cmp(other));
+    let mut fault = Ok(());
+    entries.retain(|(kind, name)| {
+        if *kind != Kind::Directory || fault.is_err() {
+            return true;
+        }
+        let shown = bounds
+            .enter(1)
+            .and_then(|()| match directory.directory(name) {
+                Ok(below) => holds_file(&below, prefix + name.len() + 1, 1, &mut bounds),
+                Err(fault) => Refusal::pass_over(fault).map(|()| false),
+            });
+        shown.unwrap_or_else(|refusal| {
+            fault = Err(refusal);
+            true
+        })
+    });
+    fault.map(|()| entries)
+}
+
+/// Fills the page with `entries` of the directory whose path is `prefix`; the answer is how many
+/// there was room for.
+fn fill(paging: &mut Paging<'_>, prefix: String, entries: &[(Kind, String)]) -> usize {
+    let mut path = prefix;
+    let prefix = path.len();
+    let fits = |(kind, name): &&(Kind, String)| {
+        path.truncate(prefix);
+        path.push_str(name);
+        let item = [
+            ("name", Value::Text(name)),
+            ("kind", Value::Text(kind.name())),
+            ("path", Value::Text(&path)),
+        ];
+        let hashed: &[&[u8]] = &[kind.name().as_bytes(), b"\0", path.as_bytes(), b"\n"];
+        paging.page.push(&item, hashed)
+    };
+    entries.iter().take_while(fits).count()
 }
 
 /// The state that a cursor depends on: what was listed, on whatever page.
-fn state(listed: &[(Kind, String)]) -> [u8; 32] {
+fn state(listed: &[(Kind, String)]) -> [u8; STATE] {
     let mut state = Fields::default();
     for (kind, name) in listed {
         state.add(kind.name().as_bytes());

@@ -5,11 +5,12 @@ use preopen_contract::limits::Limits;
 use serde_json::json;
 
 use crate::bindings::exports::preopen::mcp::tools::Settings;
-use crate::digest::Fields;
+use crate::digest::{Fields, STATE};
 use crate::item::Value;
+use crate::kept::Kept;
 use crate::page::Paging;
 use crate::refusal::Refusal;
-use crate::root::File;
+use crate::root::{File, Version};
 use crate::text::{CHUNK_BYTES, chunk};
 use crate::tools::schema::Reading;
 use crate::tools::{Answer, Call, RETRIES, Tool, id};
@@ -56,15 +57,22 @@ fn definition(settings: &Settings) -> serde_json::Value {
 fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
     let path = call.arguments.file_path()?;
     let bound = [path.as_str()];
-    let mut paging = Paging::new(
+    let paging = Paging::new(
         call.settings,
         call.arguments,
         id::READ_TEXT_FILE,
         &bound,
         MAX_ITEMS,
     )?;
-    let file = call.root.asked_file(&path, &mut call.bounds())?;
     let [start, ..] = paging.start();
+    if let Some((state, Kept::File(file, version))) = paging.kept() {
+        let (bytes, at_end) = window(&file, start, version.size).map_err(Refusal::reading)?;
+        if file.version().map_err(Refusal::reading)? != version {
+            return Err(Refusal::Changed);
+        }
+        return page(paging, &bytes, at_end, state, file, version);
+    }
+    let file = call.root.asked_file(&path, &mut call.bounds())?;
 
     let limit = call.settings.limits.max_file_bytes;
     for _ in 0..=RETRIES {
@@ -73,7 +81,7 @@ fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
         // What fits one chunk never has another page, so nobody asks for its state.
         let state = match paging.resume.is_some() || size > CHUNK_BYTES as u64 {
             true => state(&file)?,
-            false => [0; 32],
+            false => [0; STATE],
         };
         paging.check(state)?;
         if size > limit {
@@ -82,18 +90,30 @@ fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
         let (bytes, at_end) = window(&file, start, size).map_err(Refusal::reading)?;
         // What was read is only worth judging if it is of one moment.
         if file.version().map_err(Refusal::reading)? == version {
-            let next = fill(&mut paging, &bytes, start, at_end)?;
-            return paging
-                .finish(|| state, next.map(|offset| [offset, 0, 0]))
-                .map(Answer::structured);
+            return page(paging, &bytes, at_end, state, file, version);
         }
     }
     // With a cursor, the check has refused the second try.
     Err(Refusal::KeepsChanging)
 }
 
+/// The page of `bytes`, read of `file` when it was in `state`.
+fn page(
+    mut paging: Paging<'_>,
+    bytes: &[u8],
+    at_end: bool,
+    state: [u8; STATE],
+    file: File,
+    version: Version,
+) -> Result<Answer, Refusal> {
+    let [start, ..] = paging.start();
+    let next = fill(&mut paging, bytes, start, at_end)?;
+    let next = next.map(|offset| ([offset, 0, 0], Kept::File(file, version)));
+    paging.finish(|| state, next).map(Answer::structured)
+}
+
 /// The state that a cursor depends on.
-fn state(file: &File) -> Result<[u8; 32], Refusal> {
+fn state(file: &File) -> Result<[u8; STATE], Refusal> {
     let mut state = Fields::default();
     state.add(&file.identity().map_err(Refusal::reading)?);
     Ok(state.finish())

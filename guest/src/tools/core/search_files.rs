@@ -5,9 +5,11 @@ use serde_json::json;
 
 use crate::arguments::MAX_QUERY_BYTES;
 use crate::bindings::exports::preopen::mcp::tools::Settings;
-use crate::digest::Fields;
+use crate::digest::{Fields, STATE};
 use crate::item::Value;
+use crate::kept::Kept;
 use crate::page::Paging;
+use crate::paths::Paths;
 use crate::refusal::Refusal;
 use crate::root::Asked;
 use crate::tools::schema::Reading;
@@ -56,10 +58,14 @@ fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
         MAX_ITEMS,
     )?;
     let [skip, ..] = paging.start();
+    if let Some((state, Kept::Paths(rest))) = paging.kept() {
+        return go_on(paging, state, rest);
+    }
     let finder = memmem::Finder::new(query);
     let mut state = Fields::default();
     let mut matching = 0;
     let mut next = None;
+    let mut rest = Paths::default();
     let mut bounds = call.bounds();
     let mut walk = Walk::new(Asked::Root(call.root), "", &mut bounds)?;
     while let Some(file) = walk.next()? {
@@ -68,20 +74,40 @@ fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
             continue;
         }
         state.add(path);
-        if matching >= skip
-            && next.is_none()
-            && !paging
-                .page
-                .push(&[("path", Value::Text(file.path))], &[path, b"\n"])
-        {
+        if next.is_none() && matching >= skip && !push(&mut paging, file.path) {
             next = Some([matching, 0, 0]);
+        }
+        if next.is_some() {
+            rest.push(file.path);
         }
         matching += 1;
     }
     if matching == 0 {
         call.root.serves_something()?;
     }
+    let next = next.map(|position| (position, Kept::Paths(rest)));
     paging
         .finish(|| state.finish(), next)
         .map(Answer::structured)
+}
+
+/// The page of what was kept: the paths in `rest`, in `state`.
+fn go_on(mut paging: Paging<'_>, state: [u8; STATE], mut rest: Paths) -> Result<Answer, Refusal> {
+    let [mut index, ..] = paging.start();
+    let next = loop {
+        match rest.peek() {
+            None => break None,
+            Some(path) if !push(&mut paging, path) => break Some([index, 0, 0]),
+            Some(_) => rest.advance(),
+        }
+        index += 1;
+    };
+    let next = next.map(|position| (position, Kept::Paths(rest)));
+    paging.finish(|| state, next).map(Answer::structured)
+}
+
+/// Adds a path to the page. False: there is no room.
+fn push(paging: &mut Paging<'_>, path: &str) -> bool {
+    let item = [("path", Value::Text(path))];
+    paging.page.push(&item, &[path.as_bytes(), b"\n"])
 }

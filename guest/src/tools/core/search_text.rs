@@ -2,14 +2,18 @@
 //! directory. One walk does two things: it takes the identity of every file in
 //! scope, and scans those that the page asks for.
 
+use std::vec;
+
 use serde_json::json;
 
 use crate::arguments::MAX_QUERY_BYTES;
 use crate::bindings::exports::preopen::mcp::tools::Settings;
 use crate::cursor::Position;
-use crate::digest::Fields;
+use crate::digest::{Fields, STATE};
 use crate::item::Value;
+use crate::kept::Kept;
 use crate::page::{Page, Paging};
+use crate::paths::Paths;
 use crate::refusal::Refusal;
 use crate::root::{Dir, File, Identity};
 use crate::scan::{LineStart, Scanned, Scanner};
@@ -82,7 +86,11 @@ fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
         first,
         at,
         next: None,
+        rest: (Paths::default(), Vec::new()),
     };
+    if let Some((state, Kept::Files(files, identities))) = search.paging.kept() {
+        return search.go_on(call.root, state, files, identities);
+    }
 
     match call.root.asked_directory(&path) {
         Ok(directory) => {
@@ -116,10 +124,12 @@ fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
         }
         Err(refusal) => return Err(refusal),
     }
+    let (files, identities) = search.rest;
+    let rest = Kept::Files(files, identities.into_iter());
     let state = search.state;
     search
         .paging
-        .finish(|| state.finish(), search.next)
+        .finish(|| state.finish(), search.next.map(|next| (next, rest)))
         .map(Answer::structured)
 }
 
@@ -139,6 +149,8 @@ struct Search<'a> {
     at: LineStart,
     /// Where the next page begins; set, nothing more is scanned.
     next: Option<Position>,
+    /// The files that the next pages scan, and their identities.
+    rest: (Paths, Vec<Identity>),
 }
 
 impl Search<'_> {
@@ -168,8 +180,50 @@ impl Search<'_> {
         };
         self.state.add(path.as_bytes());
         self.state.add(&identity);
+        if self.next.is_some() {
+            self.rest.0.push(path);
+            self.rest.1.push(identity);
+        }
         self.index += 1;
         Ok(outcome)
+    }
+
+    /// The page of what was kept: `files`, which had these `identities` in `state`.
+    fn go_on(
+        mut self,
+        root: &Dir,
+        state: [u8; STATE],
+        mut files: Paths,
+        mut identities: vec::IntoIter<Identity>,
+    ) -> Result<Answer, Refusal> {
+        self.index = self.first;
+        while self.next.is_none()
+            && let (Some(path), Some(identity)) = (files.peek(), identities.as_slice().first())
+        {
+            if self.budget == 0 {
+                self.next = Some([self.index, 0, LineStart::FIRST.line]);
+                break;
+            }
+            let (seen, outcome) = match root.file(path) {
+                Ok(file) => self.scan(&file, path)?,
+                Err(fault) => (None, Err(fault)),
+            };
+            match outcome {
+                // It was there when the state was taken.
+                Err(Fault::Missing) => return Err(Refusal::Changed),
+                _ if seen.is_some_and(|seen| seen != *identity) => return Err(Refusal::Changed),
+                Err(fault) => Refusal::pass_over(fault)?,
+                Ok(()) => {}
+            }
+            if self.next.is_none() {
+                files.advance();
+                identities.next();
+                self.index += 1;
+            }
+        }
+        let rest = Kept::Files(files, identities);
+        let next = self.next.map(|next| (next, rest));
+        self.paging.finish(|| state, next).map(Answer::structured)
     }
 
     /// Scans one file; the answer is the identity that counts for it, if one is known, and whether
