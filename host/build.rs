@@ -12,21 +12,22 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 
-const TARGET: &str = "wasm32-wasip2";
+use component::{TARGET, ask, built, cargo, component, home};
+
+#[path = "build/component.rs"]
+mod component;
 
 /// The tools, and the component that tries to get out; package and file name.
 const COMPONENTS: [(&str, &str); 2] = [("preopen-guest", "guest"), ("preopen-hostile", "hostile")];
 
-/// SIMD, and a stack that is small enough for an instance's slot to keep.
-const COMPONENT_FLAGS: &str = "-Ctarget-feature=+simd128 -Clink-arg=-zstack-size=262144";
-
 /// Everything the results depend on, relative to the workspace.
-const SOURCES: [&str; 9] = [
+const SOURCES: [&str; 10] = [
     "Cargo.toml",
     "Cargo.lock",
     "rust-toolchain.toml",
     "contract",
     "guest",
+    "host/build",
     "host/src/engine.rs",
     "precompile",
     "tests/hostile",
@@ -35,7 +36,8 @@ const SOURCES: [&str; 9] = [
 
 fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var("OUT_DIR")?);
-    let workspace = Path::new(&env::var("CARGO_MANIFEST_DIR")?).join("..");
+    let package = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
+    let workspace = package.parent().unwrap_or(&package).to_owned();
     for source in SOURCES {
         println!(
             "cargo::rerun-if-changed={}",
@@ -50,10 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut building = cargo(&workspace, "preopen-precompile", "precompile", &compiler);
     let building = start(&mut building)?;
     for (package, _) in COMPONENTS {
-        let mut component = cargo(&workspace, package, "component", &shared.join("guest"));
-        component
-            .args(["--target", TARGET, "--crate-type", "cdylib"])
-            .env("RUSTFLAGS", COMPONENT_FLAGS);
+        let mut component = component(&workspace, &home(), package, &shared.join("guest"));
         finish(start(&mut component)?, "building a component")?;
     }
     finish(building, "building the compiler for the components")?;
@@ -61,8 +60,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut compile = Command::new(compiler.join("precompile/preopen-precompile"));
     compile.arg(env::var("TARGET")?);
     for (package, name) in COMPONENTS {
-        let file = package.replace('-', "_");
-        let wasm = shared.join(format!("guest/{TARGET}/component/{file}.wasm"));
+        let wasm = built(package, &shared.join("guest"));
         std::fs::copy(&wasm, out.join(format!("{name}.wasm")))?;
         compile.arg(&wasm).arg(out.join(format!("{name}.cwasm")));
     }
@@ -92,11 +90,7 @@ fn imports(workspace: &Path) -> Result<Vec<(String, PathBuf)>, Box<dyn Error>> {
 
 /// Makes sure that the component's target is installed.
 fn add_target(workspace: &Path) -> Result<(), Box<dyn Error>> {
-    let rustc = env::var("RUSTC").unwrap_or_else(|_| "rustc".into());
-    let library = Command::new(&rustc)
-        .args(["--print", "target-libdir", "--target", TARGET])
-        .output()?;
-    let library = String::from_utf8(library.stdout)?;
+    let library = ask(workspace, &["--print", "target-libdir", "--target", TARGET]);
     if Path::new(library.trim()).exists() {
         return Ok(());
     }
@@ -108,33 +102,6 @@ fn add_target(workspace: &Path) -> Result<(), Box<dyn Error>> {
         Ok(status) if status.success() => Ok(()),
         _ => Err(format!("the target {TARGET} is missing; run this and build again:\n\n    rustup target add {TARGET}\n").into()),
     }
-}
-
-/// A cargo run that inherits nothing of this one: neither its target directory
-/// (two runs on one would wait for each other forever) nor flags or wrappers.
-fn cargo(workspace: &Path, package: &str, profile: &str, target: &Path) -> Command {
-    let mut command = Command::new(env::var("CARGO").unwrap_or_else(|_| "cargo".into()));
-    for (name, _) in env::vars_os() {
-        let text = name.to_string_lossy();
-        let own = (text.starts_with("CARGO") && text != "CARGO_HOME")
-            || (text.starts_with("RUST") && !text.starts_with("RUSTUP"));
-        if own {
-            command.env_remove(&name);
-        }
-    }
-    command
-        .args([
-            "rustc",
-            "--locked",
-            "--package",
-            package,
-            "--profile",
-            profile,
-        ])
-        .arg("--target-dir")
-        .arg(target)
-        .current_dir(workspace);
-    command
 }
 
 fn start(command: &mut Command) -> Result<Child, Box<dyn Error>> {
