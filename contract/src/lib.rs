@@ -6,6 +6,8 @@
 
 #![forbid(unsafe_code)]
 
+pub mod about;
+pub mod framing;
 pub mod json;
 pub mod limits;
 pub mod path;
