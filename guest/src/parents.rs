@@ -29,7 +29,7 @@ impl<'a> Parents<'a> {
                 Ok(()) => parents.made.push(directory),
                 Err(Fault::Exists) if root.kind(directory) == Ok(Kind::Directory) => {}
                 Err(Fault::Exists) => return Err(in_the_way(directory)),
-                Err(fault) => return Err(Refusal::writing(fault)),
+                Err(fault) => return Err(Refusal::making(fault)),
             }
         }
         Ok(parents)
@@ -70,7 +70,7 @@ pub(crate) fn missing<'p>(root: &Dir, path: &'p str) -> Result<Vec<&'p str>, Ref
             Ok(Kind::Directory) => {}
             Ok(_) => return Err(in_the_way(directory)),
             Err(Fault::Missing) => return Ok(std::iter::once(directory).chain(prefixes).collect()),
-            Err(fault) => return Err(Refusal::writing(fault)),
+            Err(fault) => return Err(Refusal::making(fault)),
         }
     }
     Ok(Vec::new())

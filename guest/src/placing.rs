@@ -205,10 +205,8 @@ impl<'a> Way<'a> {
                 });
         }
         // As late as can be: what changed since it was compared is not overwritten.
-        if let What::Replaces(Some(compared)) = self.what
-            && self.root.identity(self.path) != Ok(compared)
-        {
-            return Err(Refusal::HashMismatch.into());
+        if let What::Replaces(Some(compared)) = self.what {
+            is_still(self.root, self.path, compared, Refusal::writing)?;
         }
         self.root
             .rename(&temporary.name, self.path)
@@ -243,16 +241,10 @@ fn creates(root: &Dir, path: &str, exists: Refusal) -> Result<What, Refusal> {
     match root.file(path) {
         // What has the name later, linking finds.
         Err(Fault::Missing) => Ok(What::Creates(exists)),
-        Err(
-            fault @ (Fault::Excluded
-            | Fault::NotIncluded
-            | Fault::Exhausted
-            | Fault::Busy
-            | Fault::Other),
-        ) => Err(Refusal::writing(fault)),
-        // The file cannot be opened, or a directory above it cannot be entered.
-        Err(fault @ Fault::Permission) if root.kind(path).is_err() => Err(Refusal::writing(fault)),
-        Ok(_) | Err(_) => Err(exists),
+        Ok(_) | Err(Fault::IsDirectory) => Err(exists),
+        // The file cannot be opened, and not a directory above it that cannot be entered.
+        Err(Fault::Permission) if root.kind(path).is_ok() => Err(exists),
+        Err(fault) => Err(Refusal::writing(fault)),
     }
 }
 
@@ -308,6 +300,20 @@ pub(crate) fn take_turn<'a>(root: &'a Dir, path: &str) -> Result<Temporary<'a>, 
         Failure::Place(fault) => Refusal::writing(fault),
         Failure::Refused(refusal) => refusal,
     })
+}
+
+/// Says no unless the file at `path` is still the one that was `compared`.
+pub(crate) fn is_still(
+    root: &Dir,
+    path: &str,
+    compared: Identity,
+    refusal: impl FnOnce(Fault) -> Refusal,
+) -> Result<(), Refusal> {
+    match root.identity(path) {
+        Ok(identity) if identity == compared => Ok(()),
+        Ok(_) | Err(Fault::Missing) => Err(Refusal::HashMismatch),
+        Err(fault) => Err(refusal(fault)),
+    }
 }
 
 /// The identity of `file`, if its content has `hash`.

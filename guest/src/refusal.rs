@@ -56,6 +56,12 @@ pub(crate) enum Refusal {
     Permission,
     #[error("the path could not be read; try again")]
     Unreadable,
+    #[error("something below the path could not be read; try again, or start further down")]
+    UnreadableBelow,
+    #[error(
+        "the root of this server was removed while it was served; the server has to be started again"
+    )]
+    RootGone,
     #[error("the file keeps changing; try again")]
     KeepsChanging,
     #[error("the server has too much open; try again later")]
@@ -120,6 +126,8 @@ pub(crate) enum Refusal {
     Busy,
     #[error("the file could not be written; nothing was changed")]
     Unwritten,
+    #[error("a directory could not be made; nothing was changed")]
+    Unmade,
     #[error("the file was written, but the disk did not confirm it; write it again")]
     Unconfirmed,
     #[error(
@@ -159,11 +167,36 @@ pub(crate) enum Refusal {
 }
 
 impl Refusal {
-    /// Whether a walk may pass over what it met: not where the server itself is at its end, or
-    /// files that are there would seem not to be.
+    /// Whether a walk may pass over what it met and say nothing of it: what went meanwhile, or is
+    /// not for this server to open. Where a disk fails or the server is at its end, files that are
+    /// there would seem not to be.
     pub(crate) const fn pass_over(fault: Fault) -> Result<(), Self> {
         match fault {
+            Fault::Excluded
+            | Fault::NotIncluded
+            | Fault::Missing
+            | Fault::IsDirectory
+            | Fault::NotDirectory
+            | Fault::Permission
+            | Fault::Changing => Ok(()),
             Fault::Exhausted => Err(Self::Exhausted),
+            Fault::RootGone => Err(Self::RootGone),
+            Fault::ReadOnly
+            | Fault::Exists
+            | Fault::NotEmpty
+            | Fault::OtherDisk
+            | Fault::NoSpace
+            | Fault::TooLarge
+            | Fault::Busy
+            | Fault::Other => Err(Self::UnreadableBelow),
+        }
+    }
+
+    /// Whether a walk may pass over what it met and count it, so that its answer tells of it.
+    pub(crate) const fn count(fault: Fault) -> Result<(), Self> {
+        match fault {
+            Fault::Exhausted => Err(Self::Exhausted),
+            Fault::RootGone => Err(Self::RootGone),
             _ => Ok(()),
         }
     }
@@ -176,6 +209,7 @@ impl Refusal {
             Fault::IsDirectory => Self::IsDirectory,
             Fault::Permission => Self::Permission,
             Fault::Exhausted => Self::Exhausted,
+            Fault::RootGone => Self::RootGone,
             Fault::Changing => Self::KeepsChanging,
             Fault::ReadOnly
             | Fault::Exists
@@ -199,6 +233,7 @@ impl Refusal {
             Fault::NoSpace => Self::NoSpace,
             Fault::TooLarge => Self::TooLargeForDisk,
             Fault::Exhausted => Self::Exhausted,
+            Fault::RootGone => Self::RootGone,
             // Of a file that is there: a program that runs, or a mount.
             Fault::Exists
             | Fault::NotEmpty
@@ -207,6 +242,14 @@ impl Refusal {
             | Fault::Changing
             | Fault::Busy
             | Fault::Other => Self::Unwritten,
+        }
+    }
+
+    /// What is said where a directory cannot be made.
+    pub(crate) fn making(fault: Fault) -> Self {
+        match Self::writing(fault) {
+            Self::Unwritten => Self::Unmade,
+            refusal => refusal,
         }
     }
 
@@ -219,9 +262,11 @@ impl Refusal {
             Fault::NotEmpty => Self::NotEmpty,
             Fault::Permission => Self::NotRemovable,
             Fault::Busy => Self::InUse,
-            Fault::Excluded | Fault::NotIncluded | Fault::ReadOnly | Fault::Exhausted => {
-                Self::writing(fault)
-            }
+            Fault::Excluded
+            | Fault::NotIncluded
+            | Fault::ReadOnly
+            | Fault::Exhausted
+            | Fault::RootGone => Self::writing(fault),
             Fault::Exists
             | Fault::NoSpace
             | Fault::TooLarge

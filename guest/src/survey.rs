@@ -159,7 +159,7 @@ impl<'a, D: Directory> Survey<'a, D> {
             Ok((_, Err(Refusal::TooManyEntries(_)))) => self.unseen.past_entries += 1,
             Ok((_, Err(refusal))) => return Err(refusal),
             Ok((_, Ok(Err(fault)))) | Err(fault) => {
-                Refusal::pass_over(fault)?;
+                Refusal::count(fault)?;
                 self.unseen.unreadable += 1;
             }
         }

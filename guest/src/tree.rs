@@ -10,6 +10,8 @@ pub(crate) enum Fault {
     Excluded,
     /// No include rule reaches the path, whether it exists or not.
     NotIncluded,
+    /// The root itself was removed.
+    RootGone,
     /// Nothing of that name, or something that is neither file nor directory.
     Missing,
     /// A file was asked for, and a directory is there.

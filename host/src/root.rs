@@ -1,7 +1,6 @@
 //! A root: one directory, checked and pinned, with everything the operator
 //! chose about it. Nothing is served yet, and no component is known here.
 
-use std::ffi::CStr;
 use std::fmt;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -9,15 +8,15 @@ use std::sync::Arc;
 
 use hmac::{Hmac, KeyInit, Mac};
 use preopen_contract::limits::Limits;
-use preopen_contract::policy::{self, Policy, PolicyError};
+use preopen_contract::policy::{Policy, PolicyError};
 use preopen_contract::session::Protocol;
-use rustix::fs::{AtFlags, Dev, FlockOperation, Mode, OFlags, RawMode};
+use rustix::fs::{Dev, Mode, OFlags, RawMode};
 use rustix::io::Errno;
 use sha2::Sha256;
 use thiserror::Error;
 
 use crate::confine::Grant;
-use crate::confine::system::Listing;
+use crate::confine::temporaries;
 use crate::shortage::Shortage;
 
 /// The least a cursor key may have, in bytes: as much as the MAC it keys.
@@ -251,7 +250,7 @@ impl Root {
             },
         };
         if grant.writable {
-            sweep(&grant.root).map_err(unusable)?;
+            temporaries::sweep(grant.root.as_fd(), || false).map_err(unusable)?;
         }
         Ok(Self {
             grant: Arc::new(grant),
@@ -349,31 +348,4 @@ fn open_directory(path: &Path) -> Result<OwnedFd, RootError> {
         Errno::ACCESS | Errno::PERM => RootError::Denied(path),
         errno => RootError::unusable(path, errno),
     })
-}
-
-/// Removes the temporaries that a process left behind when it died. One that
-/// is still being written is locked by its writer and stays.
-fn sweep(root: &OwnedFd) -> Result<(), Errno> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let directory = rustix::fs::openat(root, ".", flags, Mode::empty())?;
-    let mut listing = Listing::new(directory)?;
-    let mut left = Vec::new();
-    let mut find = |name: &CStr| {
-        if let Ok(name) = name.to_str()
-            && policy::is_reserved(name)
-        {
-            left.push(name.to_owned());
-        }
-    };
-    while listing.batch(|_, name, _| find(name))? {}
-    for name in &left {
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        // What cannot be opened, locked or removed is left for its owner.
-        if let Ok(file) = rustix::fs::openat(root, name, flags, Mode::empty())
-            && rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok()
-        {
-            let _ = rustix::fs::unlinkat(root, name, AtFlags::empty());
-        }
-    }
-    Ok(())
 }

@@ -6,21 +6,20 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
 use preopen_contract::path;
-use rustix::buffer::spare_capacity;
 use rustix::fs::FileType;
 use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 use wasmtime::component::Resource;
+use wasmtime_wasi::p2::FsResult;
 use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
 use wasmtime_wasi::p2::bindings::sync::filesystem::types::{
     Datetime, Descriptor, DescriptorFlags, DescriptorStat, DescriptorType, MetadataHashValue,
 };
-use wasmtime_wasi::p2::{FsError, FsResult};
 
-use super::directory::is_temporary;
 use super::errno::{fail, refuse};
-use super::open::Lock;
 use super::system::{self, Found, Time};
+use super::temporaries::is_temporary;
+use super::unfinished::Unfinished;
 use super::{Confine, View, resolve};
 use crate::layer::Layer;
 
@@ -36,35 +35,9 @@ pub(super) struct Node {
     pub(super) path: String,
     pub(super) is_directory: bool,
     pub(super) rights: DescriptorFlags,
-    /// Set on a file this descriptor made, for as long as it is not complete.
+    /// Set on a file this descriptor made, for as long as it is not complete:
+    /// it goes with its descriptor.
     pub(super) unfinished: Option<Unfinished>,
-}
-
-/// Where an unfinished file stands. However its call ends, failed or stopped
-/// half-way, nothing is left of it: it goes with its descriptor.
-#[derive(Debug)]
-pub(super) struct Unfinished {
-    pub(super) base: Arc<OwnedFd>,
-    pub(super) name: String,
-    /// The lock on its directory, held as long as it is unfinished.
-    pub(super) _lock: Option<Arc<Lock>>,
-}
-
-impl Drop for Node {
-    fn drop(&mut self) {
-        let Some(Unfinished { base, name, .. }) = &self.unfinished else {
-            return;
-        };
-        let Ok(place) = resolve::Place::of(base.as_fd(), name) else {
-            return;
-        };
-        // A temporary that was renamed no longer stands there; another file is not ours.
-        if let (Ok(there), Ok(own)) = (place.stat(), resolve::stat(&*self.file))
-            && identity(&there) == identity(&own)
-        {
-            let _ = system::unlink(place.directory(), place.name);
-        }
-    }
 }
 
 impl Node {
@@ -180,10 +153,14 @@ impl View<'_> {
             return Ok((Vec::new(), false));
         }
         let mut bytes = Vec::with_capacity(length);
-        let read = retry(|| rustix::io::pread(file, spare_capacity(&mut bytes), offset))?;
-        // For a regular file a short read means its end (pread(2)).
-        let at_end = read < length;
-        self.confine.counters.moved(read);
+        let mut at_end = false;
+        // That less comes than was asked for is not the end: the disk may have
+        // failed behind it, which only the next read says.
+        while !at_end && bytes.len() < length {
+            let from = offset.saturating_add(bytes.len() as u64);
+            at_end = system::read(file, &mut bytes, from).map_err(fail)? == 0;
+        }
+        self.confine.counters.moved(bytes.len());
         Ok((bytes, at_end))
     }
 
@@ -194,7 +171,7 @@ impl View<'_> {
         offset: u64,
     ) -> FsResult<u64> {
         let file = self.node(descriptor)?.holds(DescriptorFlags::WRITE)?;
-        let written = retry(|| rustix::io::pwrite(file, bytes, offset))?;
+        let written = system::write(file, bytes, offset).map_err(fail)?;
         self.confine.counters.moved(written);
         Ok(written as u64)
     }
@@ -218,8 +195,9 @@ impl View<'_> {
         let handle = Resource::<Node>::new_borrow(descriptor.rep());
         if let Ok(node) = self.table.get_mut(&handle)
             && !is_temporary(&node.path)
+            && let Some(unfinished) = node.unfinished.take()
         {
-            node.unfinished = None;
+            unfinished.finish();
         }
         Ok(())
     }
@@ -327,8 +305,4 @@ pub(super) fn fingerprint(found: &Found) -> MetadataHashValue {
         lower: half(0),
         upper: half(8),
     }
-}
-
-fn retry<T>(mut operation: impl FnMut() -> Result<T, Errno>) -> Result<T, FsError> {
-    rustix::io::retry_on_intr(&mut operation).map_err(fail)
 }

@@ -2,11 +2,11 @@
 //! them, and putting a finished temporary in a file's place.
 
 use std::collections::VecDeque;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use preopen_contract::path;
-use preopen_contract::policy::{Policy, Verdict, is_reserved};
-use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, RawMode, Uid};
+use preopen_contract::policy::{Policy, Verdict};
+use rustix::fs::{FileType, Mode, OFlags, RawMode};
 use rustix::io::Errno;
 use wasmtime::component::Resource;
 use wasmtime::format_err;
@@ -20,6 +20,7 @@ use super::descriptor::{Target, kind, type_of};
 use super::errno::{fail, refuse};
 use super::resolve::{self, Place};
 use super::system::{self, Found, Listing};
+use super::temporaries::{self, is_temporary};
 use super::{Confine, Grant, View};
 use crate::layer::Layer;
 
@@ -71,13 +72,21 @@ impl Entries {
             ended,
             hidden,
         } = self;
+        let mut failed = Ok(());
         let more = listing.batch(|directory, name, kind| {
             let mut shown = matches!(name.to_bytes(), b"." | b"..");
             if let Ok(name) = name.to_str()
                 && path::is_segment(name)
                 && let Ok(whole) = confine.join(path, name)
             {
-                let kind = known(directory, name, kind);
+                let kind = match known(directory, name, kind) {
+                    Ok(kind) => kind,
+                    Err(errno) => {
+                        confine.keep(whole);
+                        failed = failed.and(Err(errno));
+                        return;
+                    }
+                };
                 let policy = &confine.grant.policy;
                 let verdict = match kind {
                     FileType::Directory => policy.directory(&whole),
@@ -91,28 +100,32 @@ impl Entries {
                     });
                     shown = true;
                 }
+                // What a process left when it died goes with the directory.
+                shown |= *hidden == Hidden::None && temporaries::is_left(directory, name);
             }
             if !shown && *hidden == Hidden::None {
                 *hidden = Hidden::Some;
             }
         });
         *ended = match more {
-            // The directory was removed while it was listed.
-            Err(Errno::NOENT) => true,
+            // The directory was removed while it was listed; the root never is.
+            Err(Errno::NOENT) if !path.is_empty() => true,
             more => !more?,
         };
-        Ok(())
+        failed
     }
 }
 
 /// The kind of an entry, also where the file system does not say it in passing.
-fn known(directory: BorrowedFd<'_>, name: &str, kind: FileType) -> FileType {
+/// It is unknown of what has gone meanwhile.
+fn known(directory: BorrowedFd<'_>, name: &str, kind: FileType) -> Result<FileType, Errno> {
     if kind != FileType::Unknown {
-        return kind;
+        return Ok(kind);
     }
-    Place::of(directory, name)
-        .and_then(|place| place.stat())
-        .map_or(FileType::Unknown, |found| super::descriptor::kind(&found))
+    match Place::of(directory, name).and_then(|place| place.stat()) {
+        Err(Errno::NOENT) => Ok(FileType::Unknown),
+        found => found.map(|found| super::descriptor::kind(&found)),
+    }
 }
 
 impl View<'_> {
@@ -184,25 +197,27 @@ impl View<'_> {
         descriptor: &Resource<Descriptor>,
         below: &str,
     ) -> FsResult<()> {
-        let mode = Mode::from_raw_mode(0o777);
         let judges = (Policy::directory as Judge, Policy::file as Judge);
         self.change(descriptor, below, judges, |place| {
-            rustix::fs::mkdirat(place.directory(), place.name, mode)
+            system::make_directory(place.directory(), place.name)
         })
     }
 
-    /// Removes a directory that is empty.
+    /// Removes a directory that is empty, but for what a process left in it
+    /// when it died.
     pub(super) fn remove_directory(
         &mut self,
         descriptor: &Resource<Descriptor>,
         below: &str,
     ) -> FsResult<()> {
-        self.change(
-            descriptor,
-            below,
-            (Policy::directory, Policy::file),
-            |place| rustix::fs::unlinkat(place.directory(), place.name, AtFlags::REMOVEDIR),
-        )
+        let judges = (Policy::directory as Judge, Policy::file as Judge);
+        self.change(descriptor, below, judges, |place| {
+            let remove = || system::remove_directory(place.directory(), place.name);
+            match remove() {
+                Err(Errno::NOTEMPTY) if temporaries::empty(place) => remove(),
+                result => result,
+            }
+        })
     }
 
     /// Removes the entry itself: of a link the link, never what it points to.
@@ -263,7 +278,7 @@ impl View<'_> {
                 // A link, a pipe, a socket or a device is not there to be replaced.
                 Ok(_) => return Err(Errno::NOENT),
             }
-            rustix::fs::renameat(old.directory(), old.name, new.directory(), new.name)
+            system::rename(old.directory(), old.name, new.directory(), new.name)
         })
     }
 
@@ -323,15 +338,10 @@ type Judge = fn(&Policy, &str) -> Verdict;
 /// files are served, so it is judged by its directory.
 pub(super) fn changed(policy: &Policy, whole: &str) -> Verdict {
     let (parent, name) = whole.rsplit_once('/').unwrap_or(("", whole));
-    match is_reserved(name) {
+    match is_temporary(name) {
         true => policy.directory(parent),
         false => policy.file(whole),
     }
-}
-
-/// Whether a path's last name is one of a temporary.
-pub(super) fn is_temporary(whole: &str) -> bool {
-    is_reserved(whole.rsplit('/').next().unwrap_or(whole))
 }
 
 /// Gives the temporary the group that a file made in its new directory would
@@ -341,34 +351,26 @@ fn inherit_group(temporary: &Place<'_>, new: &Place<'_>) -> Result<(), Errno> {
     if !Mode::from_raw_mode(directory.mode).contains(Mode::SGID) {
         return Ok(());
     }
-    let file = resolve::open(
-        temporary.directory(),
-        temporary.name,
-        OFlags::WRONLY,
-        Mode::empty(),
-    )?;
-    // Giving a file to a group takes membership; without, it stays with its maker's.
-    let _ = rustix::fs::fchown(&file, None, Some(Gid::from_raw(directory.group)));
-    Ok(())
+    // Without membership it stays with its maker's.
+    system::give(open(temporary)?.as_fd(), None, Some(directory.group))
 }
 
 /// Gives the temporary the mode of the file it is about to replace, and its
 /// owner and group as far as the process may.
 fn keep_attributes(temporary: &Place<'_>, found: &Found) -> Result<(), Errno> {
-    let file = resolve::open(
-        temporary.directory(),
-        temporary.name,
-        OFlags::WRONLY,
-        Mode::empty(),
-    )?;
+    let file = open(temporary)?;
     let own = resolve::stat(&file)?;
-    let group = (own.group != found.group).then(|| Gid::from_raw(found.group));
-    let owner = (own.owner != found.owner).then(|| Uid::from_raw(found.owner));
-    // Giving files away takes a privilege; keeping the group takes membership.
-    for (owner, group) in [(owner, None), (None, group)] {
-        if owner.is_some() || group.is_some() {
-            let _ = rustix::fs::fchown(&file, owner, group);
-        }
+    if own.owner != found.owner {
+        system::give(file.as_fd(), Some(found.owner), None)?;
     }
-    rustix::fs::fchmod(&file, Mode::from_raw_mode(found.mode & KEPT_MODE))
+    if own.group != found.group {
+        system::give(file.as_fd(), None, Some(found.group))?;
+    }
+    system::set_mode(file.as_fd(), found.mode & KEPT_MODE)
+}
+
+/// Opens a temporary to change what is said of it.
+fn open(temporary: &Place<'_>) -> Result<OwnedFd, Errno> {
+    let Place { name, .. } = temporary;
+    resolve::open(temporary.directory(), name, OFlags::WRONLY, Mode::empty())
 }

@@ -13,6 +13,10 @@ use crate::layer::Layer;
 /// policy's, so that a component can tell them apart.
 pub(super) const DENIED: ErrorCode = ErrorCode::NotRecoverable;
 
+/// That the root itself was removed, where nothing else could be found: no
+/// device is ever missing.
+pub(super) const GONE: ErrorCode = ErrorCode::NoDevice;
+
 /// The error for what the policy does not serve; nothing when it is served.
 pub(super) fn refuse(verdict: Verdict) -> Result<(), ErrorCode> {
     match verdict {

@@ -15,7 +15,8 @@ use wasmtime_wasi::p2::bindings::sync::io::streams::{self, InputStream, OutputSt
 use wasmtime_wasi::p2::{FsError, FsResult};
 
 use super::descriptor::{Node, describe, fingerprint, identity, kind, type_of};
-use super::{View, unused};
+use super::errno::GONE;
+use super::{View, resolve, unused};
 
 impl preopens::Host for View<'_> {
     fn get_directories(&mut self) -> wasmtime::Result<Vec<(Resource<Descriptor>, String)>> {
@@ -33,6 +34,21 @@ impl preopens::Host for View<'_> {
         };
         let root = self.table.push(root)?;
         Ok(vec![(Resource::new_own(root.rep()), "/".to_owned())])
+    }
+}
+
+impl View<'_> {
+    /// Where nothing was found, it may be because the root itself is gone.
+    fn unless_gone<T>(&self, result: FsResult<T>) -> FsResult<T> {
+        result.map_err(|error| match error.downcast_ref() {
+            Some(ErrorCode::NoEntry) if self.root_is_gone() => GONE.into(),
+            _ => error,
+        })
+    }
+
+    /// Whether the root was removed: it has not even its own name any more.
+    fn root_is_gone(&self) -> bool {
+        resolve::stat(&*self.confine.grant.root).is_ok_and(|found| found.links == 0)
     }
 }
 
@@ -61,7 +77,8 @@ impl types::HostDescriptor for View<'_> {
         open: OpenFlags,
         rights: DescriptorFlags,
     ) -> FsResult<Fd> {
-        self.open_below(&directory, &path, open, rights)
+        let opened = self.open_below(&directory, &path, open, rights);
+        self.unless_gone(opened)
     }
 
     fn read(&mut self, file: Fd, length: Filesize, offset: Filesize) -> FsResult<(Vec<u8>, bool)> {
@@ -85,19 +102,23 @@ impl types::HostDescriptor for View<'_> {
     }
 
     fn create_directory_at(&mut self, directory: Fd, path: String) -> FsResult<()> {
-        self.make_directory(&directory, &path)
+        let made = self.make_directory(&directory, &path);
+        self.unless_gone(made)
     }
 
     fn remove_directory_at(&mut self, directory: Fd, path: String) -> FsResult<()> {
-        self.remove_directory(&directory, &path)
+        let removed = self.remove_directory(&directory, &path);
+        self.unless_gone(removed)
     }
 
     fn unlink_file_at(&mut self, directory: Fd, path: String) -> FsResult<()> {
-        self.unlink(&directory, &path)
+        let removed = self.unlink(&directory, &path);
+        self.unless_gone(removed)
     }
 
     fn rename_at(&mut self, from: Fd, old: String, to: Fd, new: String) -> FsResult<()> {
-        self.replace(&from, &old, &to, &new)
+        let placed = self.replace(&from, &old, &to, &new);
+        self.unless_gone(placed)
     }
 
     fn get_flags(&mut self, descriptor: Fd) -> FsResult<DescriptorFlags> {
@@ -114,8 +135,8 @@ impl types::HostDescriptor for View<'_> {
     }
 
     fn stat_at(&mut self, directory: Fd, _: PathFlags, path: String) -> FsResult<DescriptorStat> {
-        self.stat_below(&directory, &path)
-            .map(|found| describe(&found))
+        let found = self.stat_below(&directory, &path);
+        self.unless_gone(found).map(|found| describe(&found))
     }
 
     fn metadata_hash(&mut self, descriptor: Fd) -> FsResult<MetadataHashValue> {
@@ -128,8 +149,8 @@ impl types::HostDescriptor for View<'_> {
         _: PathFlags,
         path: String,
     ) -> FsResult<MetadataHashValue> {
-        self.stat_below(&directory, &path)
-            .map(|found| fingerprint(&found))
+        let found = self.stat_below(&directory, &path);
+        self.unless_gone(found).map(|found| fingerprint(&found))
     }
 
     fn is_same_object(&mut self, one: Fd, other: Fd) -> wasmtime::Result<bool> {
@@ -170,7 +191,8 @@ impl types::HostDescriptor for View<'_> {
         to: Fd,
         new: String,
     ) -> FsResult<()> {
-        self.put(&from, &old, &to, &new)
+        let placed = self.put(&from, &old, &to, &new);
+        self.unless_gone(placed)
     }
 
     fn symlink_at(&mut self, _: Fd, _: String, _: String) -> FsResult<()> {
@@ -205,7 +227,8 @@ impl types::HostDirectoryEntryStream for View<'_> {
         &mut self,
         stream: Resource<DirectoryEntryStream>,
     ) -> FsResult<Option<DirectoryEntry>> {
-        self.next_entry(&stream)
+        let next = self.next_entry(&stream);
+        self.unless_gone(next)
     }
 
     fn drop(&mut self, stream: Resource<DirectoryEntryStream>) -> wasmtime::Result<()> {

@@ -6,10 +6,13 @@
 mod descriptor;
 mod directory;
 mod errno;
+pub(crate) mod faults;
 mod host;
 mod open;
 mod resolve;
 pub(crate) mod system;
+pub(crate) mod temporaries;
+mod unfinished;
 mod unused;
 mod walk;
 
@@ -105,7 +108,7 @@ pub(crate) struct Confine {
     /// Where paths are joined, so that most operations allocate nothing.
     scratch: String,
     /// The directory it has locked, as long as a temporary of it is open.
-    turn: Weak<open::Lock>,
+    turn: Weak<unfinished::Lock>,
 }
 
 impl Confine {

@@ -3,12 +3,11 @@
 //! is. Only what the product needs is possible: reading and writing a regular
 //! file, entering a directory, and making a new file that was not there.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use preopen_contract::policy::Verdict;
-use rustix::fs::{FileType, FlockOperation, Mode, OFlags, flock};
+use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 use wasmtime::component::Resource;
 use wasmtime_wasi::p2::FsResult;
@@ -17,18 +16,13 @@ use wasmtime_wasi::p2::bindings::sync::filesystem::types::{
     Descriptor, DescriptorFlags, OpenFlags,
 };
 
-use super::descriptor::{Node, Target, Unfinished, identity, kind};
-use super::directory::{changed, is_temporary};
+use super::descriptor::{Node, Target, kind};
+use super::directory::changed;
 use super::errno::{code, refuse};
 use super::resolve::{self, Place};
 use super::system::Found;
-use super::{Confine, Grant, View};
+use super::{Grant, View};
 use crate::layer::Layer;
-
-/// How long a write waits for another one in the same directory, and how long
-/// between two looks. A write takes milliseconds.
-const LOCK_PATIENCE: Duration = Duration::from_secs(1);
-const LOCK_PAUSE: Duration = Duration::from_millis(1);
 
 impl Grant {
     /// What holds for `whole` when it is opened as a file. A temporary is
@@ -144,7 +138,8 @@ impl View<'_> {
             _ => OFlags::RDONLY,
         };
         let result = if makes {
-            self.confine.make(&base, name, access)
+            let made = self.confine.make(base, name, access);
+            made.map(|made| (Arc::clone(made.file()), Some(made)))
         } else {
             // Opening a pipe or a device does something by itself, so what is
             // no regular file is not opened; what was put there just then is
@@ -153,16 +148,12 @@ impl View<'_> {
                 .and_then(|place| place.stat())
                 .and_then(|found| regular(&found))
                 .and_then(|()| resolve::open(&base, name, access, Mode::empty()))
-                .and_then(|file| regular(&resolve::stat(&file)?).map(|()| (file, None)))
+                .and_then(|file| regular(&resolve::stat(&file)?).map(|()| (Arc::new(file), None)))
         };
         match result {
-            Ok((file, lock)) => Ok(Node {
-                file: Arc::new(file),
-                unfinished: makes.then(|| Unfinished {
-                    base,
-                    name: name.to_owned(),
-                    _lock: lock,
-                }),
+            Ok((file, unfinished)) => Ok(Node {
+                file,
+                unfinished,
                 path: whole,
                 is_directory: false,
                 rights,
@@ -179,7 +170,7 @@ impl View<'_> {
 }
 
 /// Whether it is a regular file.
-fn regular(found: &Found) -> Result<(), Errno> {
+pub(super) fn regular(found: &Found) -> Result<(), Errno> {
     match kind(found) {
         FileType::RegularFile => Ok(()),
         FileType::Directory => Err(Errno::ISDIR),
@@ -192,80 +183,4 @@ fn is_regular(base: impl AsFd, below: &str) -> bool {
     Place::of(base.as_fd(), below)
         .and_then(|place| regular(&place.stat()?))
         .is_ok()
-}
-
-impl Confine {
-    /// Makes a file that is not there. A temporary is locked for as long as it
-    /// is open: one that nobody holds is left over from a process that died,
-    /// and the next start removes it. And its directory is: of those that
-    /// replace files in it, in whatever process, one at a time looks what is
-    /// there and replaces it.
-    fn make(
-        &mut self,
-        base: &OwnedFd,
-        below: &str,
-        access: OFlags,
-    ) -> Result<(OwnedFd, Option<Arc<Lock>>), Errno> {
-        let turn = is_temporary(below)
-            .then(|| self.take_turn(base, below))
-            .transpose()?;
-        let mode = Mode::from_raw_mode(self.grant.new_file);
-        let file = resolve::open(base, below, access | OFlags::CREATE | OFlags::EXCL, mode)?;
-        // The umask has a say in the mode a file is made with, not in this one.
-        rustix::fs::fchmod(&file, mode)?;
-        if turn.is_some() {
-            lock(&file)?;
-            if resolve::stat(&file)?.links == 0 {
-                // Swept between its making and its locking.
-                return Err(Errno::AGAIN);
-            }
-        }
-        Ok((file, turn))
-    }
-
-    /// The lock on the directory that `below` stands in, which this instance
-    /// may have already.
-    fn take_turn(&mut self, base: &OwnedFd, below: &str) -> Result<Arc<Lock>, Errno> {
-        let parent = below.rsplit_once('/').map_or(".", |(parent, _)| parent);
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
-        let directory = resolve::open(base, parent, flags, Mode::empty())?;
-        let identity = identity(&resolve::stat(&directory)?);
-        if let Some(held) = self.turn.upgrade()
-            && held.identity == identity
-        {
-            return Ok(held);
-        }
-        lock(&directory)?;
-        let turn = Arc::new(Lock {
-            identity,
-            _directory: directory,
-        });
-        self.turn = Arc::downgrade(&turn);
-        Ok(turn)
-    }
-}
-
-/// A directory that is locked until this is dropped.
-#[derive(Debug)]
-pub(super) struct Lock {
-    identity: ((u32, u32), u64),
-    _directory: OwnedFd,
-}
-
-/// Takes the lock that keeps others of this program away. Whoever else holds
-/// it for long makes the write fail, never hang.
-fn lock(file: &OwnedFd) -> Result<(), Errno> {
-    let give_up = Instant::now() + LOCK_PATIENCE;
-    loop {
-        match flock(file, FlockOperation::NonBlockingLockExclusive) {
-            Err(Errno::AGAIN | Errno::INTR) if Instant::now() < give_up => {
-                std::thread::sleep(LOCK_PAUSE);
-            }
-            // File systems without locks have no sweeping either.
-            Err(Errno::NOLCK | Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => return Ok(()),
-            // The same as OPNOTSUPP, where that is not the same number.
-            Err(errno) if errno == Errno::NOTSUP => return Ok(()),
-            result => return result,
-        }
-    }
 }

@@ -59,6 +59,15 @@ impl<'a> Place<'a> {
         })
     }
 
+    /// Where the last name of `path` is, when `directory` is known to hold it.
+    pub(super) fn directly(directory: BorrowedFd<'a>, path: &'a str) -> Self {
+        Self {
+            parent: None,
+            base: directory,
+            name: path.rsplit('/').next().unwrap_or(path),
+        }
+    }
+
     /// The directory the name stands in.
     pub(super) fn directory(&self) -> BorrowedFd<'_> {
         self.parent.as_ref().map_or(self.base, AsFd::as_fd)

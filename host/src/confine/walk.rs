@@ -5,10 +5,10 @@
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use rustix::fs::{Mode, OFlags, openat};
+use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-use super::system::HOLD;
+use super::system::{HOLD, open_at};
 use crate::layer::Layer;
 
 /// Opens `path` below `directory` with `flags`, of which those for the names
@@ -24,19 +24,19 @@ pub(super) fn open(
         return Err(Errno::XDEV);
     }
     let Some((parents, last)) = path.rsplit_once('/') else {
-        return openat(directory, path, flags, mode);
+        return open_at(directory, path, flags, mode);
     };
     let entering = (flags & OFlags::NOFOLLOW) | HOLD | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let mut held: Option<OwnedFd> = None;
     if path.starts_with('/') {
-        held = Some(openat(directory, "/", entering, Mode::empty())?);
+        held = Some(open_at(directory, "/", entering, Mode::empty())?);
     }
     for name in parents.split('/').filter(|name| !name.is_empty()) {
         let from = held.as_ref().map_or(directory, AsFd::as_fd);
-        held = Some(openat(from, name, entering, Mode::empty())?);
+        held = Some(open_at(from, name, entering, Mode::empty())?);
     }
     let from = held.as_ref().map_or(directory, AsFd::as_fd);
-    openat(from, last, flags, mode)
+    open_at(from, last, flags, mode)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::removing::{answer, kind, output};
 use crate::bindings::exports::preopen::mcp::tools::Settings;
 use crate::digest::{ContentHash, is_content_hash};
-use crate::placing::{compare, take_turn};
+use crate::placing::{compare, is_still, take_turn};
 use crate::refusal::Refusal;
 use crate::tools::schema::annotations;
 use crate::tools::{Answer, Call, Tool};
@@ -67,9 +67,7 @@ fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
             let file = call.root.file(path).map_err(Refusal::removing)?;
             let compared = compare(&file, hash, call.settings)?;
             // As late as can be: what changed since it was compared stays.
-            if call.root.identity(path) != Ok(compared) {
-                return Err(Refusal::HashMismatch);
-            }
+            is_still(call.root, path, compared, Refusal::removing)?;
             unlink(call, path)?;
         }
     }

@@ -112,7 +112,7 @@ impl Search<'_> {
         }
         let searched = directory.file(name).and_then(|file| self.open(&file, path));
         if let Err(fault) = searched {
-            Refusal::pass_over(fault)?;
+            Refusal::count(fault)?;
             self.found.unreadable += 1;
         }
         Ok(())

@@ -13,9 +13,11 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
+use super::calls::{call, link};
 use super::{Found, Time};
 #[cfg(debug_assertions)]
 use crate::confine::descriptor::identity;
+use crate::confine::faults::{self, Kind};
 use crate::confine::walk;
 use crate::layer::Layer;
 
@@ -51,7 +53,7 @@ pub(crate) fn open(
     }
     let file = in_one_step(directory, path, flags, mode)?;
     #[cfg(debug_assertions)]
-    assert_agrees(directory, path, &file);
+    faults::aside(|| assert_agrees(directory, path, &file));
     Ok(file)
 }
 
@@ -71,8 +73,10 @@ fn in_one_step(
     }
     let mut result = Err(Errno::AGAIN);
     for _ in 0..TRIES {
-        result = openat2(directory, path, flags, mode, resolve);
-        if !matches!(result, Err(Errno::AGAIN | Errno::INTR)) {
+        result = call(Kind::Open, || {
+            openat2(directory, path, flags, mode, resolve)
+        });
+        if !matches!(result, Err(Errno::AGAIN)) {
             break;
         }
     }
@@ -127,13 +131,14 @@ fn assert_agrees(directory: BorrowedFd<'_>, path: &str, found: &OwnedFd) {
 
 /// What an open descriptor is.
 pub(crate) fn stat(descriptor: BorrowedFd<'_>) -> Result<Found, Errno> {
-    statx(descriptor, "", AtFlags::EMPTY_PATH, StatxFlags::BASIC_STATS).map(Found::from)
+    let (flags, mask) = (AtFlags::EMPTY_PATH, StatxFlags::BASIC_STATS);
+    call(Kind::Stat, || statx(descriptor, "", flags, mask)).map(Found::from)
 }
 
 /// What `name` is in `directory`; a link is a link.
 pub(crate) fn stat_at(directory: BorrowedFd<'_>, name: &str) -> Result<Found, Errno> {
-    let flags = AtFlags::SYMLINK_NOFOLLOW;
-    statx(directory, name, flags, StatxFlags::BASIC_STATS).map(Found::from)
+    let (flags, mask) = (AtFlags::SYMLINK_NOFOLLOW, StatxFlags::BASIC_STATS);
+    call(Kind::Stat, || statx(directory, name, flags, mask)).map(Found::from)
 }
 
 impl From<Statx> for Found {
@@ -175,7 +180,9 @@ impl Listing {
         if Arc::strong_count(directory) != 1 {
             return Self::new(again()?);
         }
-        rustix::fs::seek(directory, SeekFrom::Start(0))?;
+        call(Kind::Rewind, || {
+            rustix::fs::seek(directory, SeekFrom::Start(0))
+        })?;
         Ok(Self::of(Arc::clone(directory)))
     }
 
@@ -197,6 +204,7 @@ impl Listing {
         &mut self,
         mut each: impl FnMut(BorrowedFd<'_>, &CStr, FileType),
     ) -> Result<bool, Errno> {
+        call(Kind::List, || Ok(()))?;
         let directory = self.directory.as_fd();
         let mut batch = RawDir::new(directory, &mut self.buffer);
         loop {
@@ -205,7 +213,8 @@ impl Listing {
                 Some(Err(Errno::INTR)) => continue,
                 Some(entry) => entry?,
             };
-            each(directory, entry.file_name(), entry.file_type());
+            let kind = faults::told(entry.file_type());
+            each(directory, entry.file_name(), kind);
             if batch.is_buffer_empty() {
                 return Ok(true);
             }
@@ -215,7 +224,9 @@ impl Listing {
 
 /// Removes a name that is not a directory's.
 pub(crate) fn unlink(directory: BorrowedFd<'_>, name: &str) -> Result<(), Errno> {
-    rustix::fs::unlinkat(directory, name, AtFlags::empty())
+    call(Kind::Unlink, || {
+        rustix::fs::unlinkat(directory, name, AtFlags::empty())
+    })
 }
 
 /// Gives the file `old` in `from` the name `new` in `to`, if nothing has it.
@@ -225,16 +236,15 @@ pub(crate) fn put(
     to: BorrowedFd<'_>,
     new: &str,
 ) -> Result<(), Errno> {
-    match renameat_with(from, old, to, new, RenameFlags::NOREPLACE) {
+    let flags = RenameFlags::NOREPLACE;
+    match call(Kind::Rename, || renameat_with(from, old, to, new, flags)) {
         // A file system that cannot rename this way may be able to link.
-        Err(Errno::INVAL | Errno::NOSYS) => {
-            rustix::fs::linkat(from, old, to, new, AtFlags::empty())
-        }
+        Err(Errno::INVAL | Errno::NOSYS) => link(from, old, to, new),
         result => result,
     }
 }
 
 /// Returns once what was written is on disk.
 pub(crate) fn sync(descriptor: BorrowedFd<'_>) -> Result<(), Errno> {
-    rustix::fs::fsync(descriptor)
+    call(Kind::Sync, || rustix::fs::fsync(descriptor))
 }

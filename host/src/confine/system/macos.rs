@@ -9,7 +9,9 @@ use std::sync::Arc;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, Stat, major, minor};
 use rustix::io::Errno;
 
+use super::calls::{call, link};
 use super::{Found, Time};
+use crate::confine::faults::{self, Kind};
 use crate::confine::walk;
 
 /// With it a file is opened that is only to be held.
@@ -35,12 +37,13 @@ pub(crate) fn open(
 
 /// What an open descriptor is.
 pub(crate) fn stat(descriptor: BorrowedFd<'_>) -> Result<Found, Errno> {
-    rustix::fs::fstat(descriptor).map(Found::from)
+    call(Kind::Stat, || rustix::fs::fstat(descriptor)).map(Found::from)
 }
 
 /// What `name` is in `directory`; a link is a link.
 pub(crate) fn stat_at(directory: BorrowedFd<'_>, name: &str) -> Result<Found, Errno> {
-    rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW).map(Found::from)
+    let flags = AtFlags::SYMLINK_NOFOLLOW;
+    call(Kind::Stat, || rustix::fs::statat(directory, name, flags)).map(Found::from)
 }
 
 impl From<Stat> for Found {
@@ -92,12 +95,14 @@ impl Listing {
         &mut self,
         mut each: impl FnMut(BorrowedFd<'_>, &CStr, FileType),
     ) -> Result<bool, Errno> {
+        call(Kind::List, || Ok(()))?;
         for _ in 0..BATCH {
             let Some(entry) = self.directory.read() else {
                 return Ok(false);
             };
             let entry = entry?;
-            each(self.directory.fd()?, entry.file_name(), entry.file_type());
+            let kind = faults::told(entry.file_type());
+            each(self.directory.fd()?, entry.file_name(), kind);
         }
         Ok(true)
     }
@@ -105,7 +110,8 @@ impl Listing {
 
 /// Removes a name that is not a directory's.
 pub(crate) fn unlink(directory: BorrowedFd<'_>, name: &str) -> Result<(), Errno> {
-    match rustix::fs::unlinkat(directory, name, AtFlags::empty()) {
+    let unlink = || rustix::fs::unlinkat(directory, name, AtFlags::empty());
+    match call(Kind::Unlink, unlink) {
         // unlink(2) says of a directory what it says of a file that is not one's own.
         Err(Errno::PERM) if is_directory(directory, name) => Err(Errno::ISDIR),
         result => result,
@@ -124,17 +130,24 @@ pub(crate) fn put(
     to: BorrowedFd<'_>,
     new: &str,
 ) -> Result<(), Errno> {
-    match rustix::fs::renameat_with(from, old, to, new, RenameFlags::NOREPLACE) {
+    let flags = RenameFlags::NOREPLACE;
+    let rename = || rustix::fs::renameat_with(from, old, to, new, flags);
+    match call(Kind::Rename, rename) {
         // A file system that cannot rename this way may be able to link.
-        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
-            rustix::fs::linkat(from, old, to, new, AtFlags::empty())
-        }
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => link(from, old, to, new),
         result => result,
     }
 }
 
 /// Returns once what was written is on disk: fsync(2) alone leaves it in the
-/// drive's own memory. Not every file system can do more.
+/// drive's own memory. Where a file system cannot do more, that has to do.
 pub(crate) fn sync(descriptor: BorrowedFd<'_>) -> Result<(), Errno> {
-    rustix::fs::fcntl_fullfsync(descriptor).or_else(|_| rustix::fs::fsync(descriptor))
+    call(Kind::Sync, || {
+        match rustix::fs::fcntl_fullfsync(descriptor) {
+            Err(Errno::NOTSUP | Errno::OPNOTSUPP | Errno::INVAL | Errno::NOTTY) => {
+                rustix::fs::fsync(descriptor)
+            }
+            result => result,
+        }
+    })
 }

@@ -1,7 +1,9 @@
-//! What confinement asks of the operating system in a way of its own: how a
-//! path is resolved, what a file is, what a directory lists. Each system has
-//! a file, and all of them the same functions. It knows nothing of the policy.
+//! Every system call that confinement makes. What each system has a way of its
+//! own for stands in a file of that system, with the same functions in all of
+//! them: how a path is resolved, what a file is, what a directory lists. What
+//! is the same everywhere stands in `calls`. It knows nothing of the policy.
 
+mod calls;
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(target_os = "macos")]
@@ -9,6 +11,7 @@ mod macos;
 
 use rustix::fs::RawMode;
 
+pub(crate) use calls::*;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::*;
 #[cfg(target_os = "macos")]
