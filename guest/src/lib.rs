@@ -24,6 +24,7 @@ mod removal;
 mod report;
 mod root;
 mod scan;
+mod standalone;
 mod survey;
 mod text;
 mod tools;
@@ -36,6 +37,8 @@ mod bindings {
 }
 
 use bindings::exports::preopen::mcp::tools::{CallError, Guest, Settings, ToolResult};
+use root::Dir;
+use wasip2::exports::cli::run::Guest as Run;
 
 /// What the fuzzer calls; no other build has it.
 #[cfg(fuzzing)]
@@ -59,26 +62,42 @@ impl Guest for Component {
         name: String,
         arguments: String,
     ) -> Result<ToolResult, CallError> {
-        let tool = tools::find(&settings, &name).ok_or(CallError::UnknownTool)?;
-        let root = root::granted().ok_or(CallError::NoRoot)?;
-        if !settings.files_unchanged {
-            kept::forget();
-        }
-        Ok(match tools::call(tool, &settings, &root, arguments) {
-            Ok(answer) => ToolResult {
-                structured: answer.structured,
-                text: answer.text,
-                is_error: false,
-                kept_for: kept::cursor(),
-            },
-            Err(refusal) => ToolResult {
-                structured: None,
-                text: Some(refusal.to_string()),
-                is_error: true,
-                kept_for: None,
-            },
-        })
+        respond(&settings, &name, root::granted().as_ref(), arguments)
     }
+}
+
+impl Run for Component {
+    fn run() -> Result<(), ()> {
+        standalone::run()
+    }
+}
+
+/// Calls the tool `name` on `root`, whichever host this is.
+fn respond(
+    settings: &Settings,
+    name: &str,
+    root: Option<&Dir>,
+    arguments: String,
+) -> Result<ToolResult, CallError> {
+    let tool = tools::find(settings, name).ok_or(CallError::UnknownTool)?;
+    let root = root.ok_or(CallError::NoRoot)?;
+    if !settings.files_unchanged {
+        kept::forget();
+    }
+    Ok(match tools::call(tool, settings, root, arguments) {
+        Ok(answer) => ToolResult {
+            structured: answer.structured,
+            text: answer.text,
+            is_error: false,
+            kept_for: kept::cursor(),
+        },
+        Err(refusal) => ToolResult {
+            structured: None,
+            text: Some(refusal.to_string()),
+            is_error: true,
+            kept_for: None,
+        },
+    })
 }
 
 /// The exports themselves, generated.
@@ -87,4 +106,5 @@ mod exports {
     use crate::{Component, bindings};
 
     bindings::export!(Component with_types_in bindings);
+    wasip2::cli::command::export!(Component);
 }

@@ -1,27 +1,34 @@
 //! The preopened directory as the tools see it: opening, listing, identity and
-//! writing, over `wasi:filesystem`. Which paths are served the host decides;
-//! here its error codes get the meaning it gives them.
+//! writing, over `wasi:filesystem`. Which paths are served the host decides,
+//! and its error codes get the meaning it gives them; where the host knows no
+//! rules, every path goes through the guard of the component on its own.
+
+mod file;
 
 use std::ops::{ControlFlow, Deref};
+use std::rc::Rc;
 
 use preopen_contract::path::RelPath;
 use wasip2::filesystem::preopens::get_directories;
 use wasip2::filesystem::types::{
-    Descriptor, DescriptorFlags, DescriptorType, ErrorCode, OpenFlags, PathFlags,
+    Descriptor, DescriptorFlags, DescriptorType, DirectoryEntryStream, ErrorCode,
+    MetadataHashValue, OpenFlags, PathFlags,
 };
 
+pub(crate) use self::file::{File, Identity, Version};
 use crate::refusal::Refusal;
 use crate::removal::Removable;
+use crate::standalone::guard::{self, Guard, Scope};
 use crate::tree::{Directory, Entry, Fault, Kind};
 use crate::walk::{Bounds, holds_file};
 
-/// What tells whether a file is still the same one with the same content: the host's hash over
-/// device, inode, size, and both times in nanoseconds.
-pub(crate) type Identity = [u8; 16];
-
 /// An open directory; its paths are canonical and relative to it.
 #[derive(Debug)]
-pub(crate) struct Dir(Descriptor);
+pub(crate) struct Dir {
+    descriptor: Descriptor,
+    /// What keeps to the rules where the host does not; none below a host that does.
+    scope: Option<Scope>,
+}
 
 /// A directory that a tool was asked for: the root is open already.
 #[derive(Debug)]
@@ -30,25 +37,21 @@ pub(crate) enum Asked<'a> {
     Below(Dir),
 }
 
-/// An open regular file.
-#[derive(Debug)]
-pub(crate) struct File(Descriptor);
-
-/// What changes with the content of an open file: while it is the same, so is the content.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Version {
-    /// In bytes.
-    pub(crate) size: u64,
-    /// Seconds and nanoseconds of the last modification and the last change of status.
-    times: [Option<(u64, u32)>; 2],
+/// The root that the host granted, if any; the rules are the host's.
+pub(crate) fn granted() -> Option<Dir> {
+    let (descriptor, _) = get_directories().into_iter().next()?;
+    Some(Dir {
+        descriptor,
+        scope: None,
+    })
 }
 
-/// The root that the host granted, if any.
-pub(crate) fn granted() -> Option<Dir> {
-    get_directories()
-        .into_iter()
-        .next()
-        .map(|(descriptor, _)| Dir(descriptor))
+/// The same, of a host that knows no rules: `guard` keeps to them.
+pub(crate) fn guarded(guard: Rc<Guard>) -> Option<Dir> {
+    Some(Dir {
+        scope: Some(Scope::root(guard)),
+        ..granted()?
+    })
 }
 
 impl From<ErrorCode> for Fault {
@@ -85,73 +88,130 @@ impl Dir {
         open: OpenFlags,
         rights: DescriptorFlags,
     ) -> Result<Descriptor, Fault> {
-        Ok(self.0.open_at(PathFlags::empty(), path, open, rights)?)
+        match &self.scope {
+            None => Ok(self
+                .descriptor
+                .open_at(PathFlags::empty(), path, open, rights)?),
+            Some(scope) => scope.open(&self.descriptor, path, open, rights),
+        }
+    }
+
+    fn open_file(
+        &self,
+        path: &str,
+        open: OpenFlags,
+        rights: DescriptorFlags,
+    ) -> Result<File, Fault> {
+        Ok(File {
+            descriptor: self.open(path, open, rights)?,
+            guard: self.scope.as_ref().map(Scope::guard),
+        })
+    }
+
+    fn open_directory(&self, path: &str, rights: DescriptorFlags) -> Result<Self, Fault> {
+        Ok(Self {
+            descriptor: self.open(path, OpenFlags::DIRECTORY, rights)?,
+            scope: self.scope.as_ref().map(|scope| scope.below(path, rights)),
+        })
     }
 
     /// Opens the file at `path` for reading.
     pub(crate) fn file(&self, path: &str) -> Result<File, Fault> {
-        self.open(path, OpenFlags::empty(), DescriptorFlags::READ)
-            .map(File)
+        self.open_file(path, OpenFlags::empty(), DescriptorFlags::READ)
     }
 
     /// Opens the file at `path` as one that may be changed, and changes nothing.
     pub(crate) fn writable_file(&self, path: &str) -> Result<File, Fault> {
         let rights = DescriptorFlags::READ | DescriptorFlags::WRITE;
-        self.open(path, OpenFlags::empty(), rights).map(File)
+        self.open_file(path, OpenFlags::empty(), rights)
     }
 
     /// Makes the file `path`, which must not exist.
     pub(crate) fn create(&self, path: &str) -> Result<File, Fault> {
         let open = OpenFlags::CREATE | OpenFlags::EXCLUSIVE;
-        self.open(path, open, DescriptorFlags::WRITE).map(File)
+        self.open_file(path, open, DescriptorFlags::WRITE)
     }
 
     /// Opens the directory at `path` as one whose entries may be changed. What is listed of it ends
     /// with an entry without a name if something in it is not shown.
     pub(crate) fn mutable_directory(&self, path: &str) -> Result<Self, Fault> {
-        let rights = DescriptorFlags::READ | DescriptorFlags::MUTATE_DIRECTORY;
-        self.open(path, OpenFlags::DIRECTORY, rights).map(Self)
+        self.open_directory(
+            path,
+            DescriptorFlags::READ | DescriptorFlags::MUTATE_DIRECTORY,
+        )
     }
 
     /// Makes the directory `path`, in one that is there.
     pub(crate) fn create_directory(&self, path: &str) -> Result<(), Fault> {
-        Ok(self.0.create_directory_at(path)?)
+        match &self.scope {
+            None => Ok(self.descriptor.create_directory_at(path)?),
+            Some(scope) => scope.create_directory(&self.descriptor, path),
+        }
     }
 
     /// Removes the directory `path`, which must be empty.
     pub(crate) fn remove_directory(&self, path: &str) -> Result<(), Fault> {
-        Ok(self.0.remove_directory_at(path)?)
+        match &self.scope {
+            None => Ok(self.descriptor.remove_directory_at(path)?),
+            Some(scope) => scope.remove_directory(&self.descriptor, path),
+        }
     }
 
     /// Whether a file or a directory is at `path`: anything else is missing.
     pub(crate) fn kind(&self, path: &str) -> Result<Kind, Fault> {
-        Ok(kind(self.0.stat_at(PathFlags::empty(), path)?.type_))
+        match &self.scope {
+            None => {
+                let stat = self.descriptor.stat_at(PathFlags::empty(), path)?;
+                Ok(kind(stat.type_))
+            }
+            Some(scope) => scope.kind(&self.descriptor, path),
+        }
     }
 
     /// The identity of what is at `path` now.
     pub(crate) fn identity(&self, path: &str) -> Result<Identity, Fault> {
-        let hash = self.0.metadata_hash_at(PathFlags::empty(), path)?;
-        Ok(identity(hash.upper, hash.lower))
+        match &self.scope {
+            None => {
+                let hash = self.descriptor.metadata_hash_at(PathFlags::empty(), path)?;
+                Ok(identity(&hash))
+            }
+            Some(scope) => scope.identity(&self.descriptor, path),
+        }
     }
 
     /// Gives the file `from` the name `to`, replacing what has it.
     pub(crate) fn rename(&self, from: &str, to: &str) -> Result<(), Fault> {
-        Ok(self.0.rename_at(from, &self.0, to)?)
+        match &self.scope {
+            None => Ok(self.descriptor.rename_at(from, &self.descriptor, to)?),
+            Some(scope) => scope.replace(&self.descriptor, from, to),
+        }
     }
 
     /// Gives the finished temporary `from` the name `to`, which nothing may have.
     pub(crate) fn link(&self, from: &str, to: &str) -> Result<(), Fault> {
-        Ok(self.0.link_at(PathFlags::empty(), from, &self.0, to)?)
+        match &self.scope {
+            None => {
+                let flags = PathFlags::empty();
+                Ok(self.descriptor.link_at(flags, from, &self.descriptor, to)?)
+            }
+            Some(scope) => scope.put(&self.descriptor, from, to),
+        }
     }
 
     /// Removes the file `path`.
     pub(crate) fn unlink(&self, path: &str) -> Result<(), Fault> {
-        Ok(self.0.unlink_file_at(path)?)
+        match &self.scope {
+            None => Ok(self.descriptor.unlink_file_at(path)?),
+            Some(scope) => scope.unlink(&self.descriptor, path),
+        }
     }
 
     /// Waits until names that were made or renamed in this directory are on the disk.
     pub(crate) fn sync(&self) -> Result<(), Fault> {
-        Ok(self.0.sync()?)
+        match &self.scope {
+            None => Ok(self.descriptor.sync()?),
+            Some(_) => guard::sync(&self.descriptor),
+        }
     }
 
     /// Opens the directory that a reading tool was asked for.
@@ -224,15 +284,10 @@ impl Dir {
 
 impl Directory for Dir {
     fn entries(&self, each: &mut dyn FnMut(Entry) -> ControlFlow<()>) -> Result<(), Fault> {
-        // Some hosts grant a root that has to be opened once more before it can be listed.
-        let (_open, stream) = match self.0.read_directory() {
-            Ok(stream) => (None, stream),
-            Err(code) => {
-                let open = self.directory(".").map_err(|_| code)?;
-                let stream = open.0.read_directory()?;
-                (Some(open), stream)
-            }
-        };
+        if let Some(scope) = &self.scope {
+            return scope.entries(&self.descriptor, each);
+        }
+        let (_open, stream) = listing(&self.descriptor)?;
         while let Some(entry) = stream.read_directory_entry()? {
             let kind = kind(entry.type_);
             let name = entry.name;
@@ -244,8 +299,7 @@ impl Directory for Dir {
     }
 
     fn directory(&self, name: &str) -> Result<Self, Fault> {
-        self.open(name, OpenFlags::DIRECTORY, DescriptorFlags::READ)
-            .map(Self)
+        self.open_directory(name, DescriptorFlags::READ)
     }
 }
 
@@ -284,58 +338,26 @@ impl Directory for Asked<'_> {
     }
 }
 
-impl File {
-    /// Its size in bytes.
-    pub(crate) fn size(&self) -> Result<u64, Fault> {
-        Ok(self.0.stat()?.size)
+/// The entries of a directory, and what has to stay open for them: some hosts grant a root that
+/// has to be opened once more before it can be listed.
+pub(crate) fn listing(
+    directory: &Descriptor,
+) -> Result<(Option<Descriptor>, DirectoryEntryStream), ErrorCode> {
+    if let Ok(stream) = directory.read_directory() {
+        return Ok((None, stream));
     }
-
-    /// Its size and times now. Asking costs the host less than [`Self::identity`].
-    pub(crate) fn version(&self) -> Result<Version, Fault> {
-        let stat = self.0.stat()?;
-        let times = [
-            stat.data_modification_timestamp,
-            stat.status_change_timestamp,
-        ];
-        Ok(Version {
-            size: stat.size,
-            times: times.map(|time| time.map(|time| (time.seconds, time.nanoseconds))),
-        })
-    }
-
-    /// Its identity now, as [`Dir::identity`] gives it.
-    pub(crate) fn identity(&self) -> Result<Identity, Fault> {
-        let hash = self.0.metadata_hash()?;
-        Ok(identity(hash.upper, hash.lower))
-    }
-
-    /// At most `len` bytes from `offset`, and whether the end of the file was reached. The host
-    /// may give fewer than asked, never none before the end.
-    pub(crate) fn read(&self, offset: u64, len: u64) -> Result<(Vec<u8>, bool), Fault> {
-        Ok(self.0.read(len, offset)?)
-    }
-
-    /// Writes `content` at `offset`.
-    pub(crate) fn write(&self, content: &[u8], mut offset: u64) -> Result<(), Fault> {
-        let mut rest = content;
-        while !rest.is_empty() {
-            let written = self.0.write(rest, offset)?;
-            offset += written;
-            rest = match usize::try_from(written) {
-                Ok(written @ 1..) => rest.get(written..).ok_or(Fault::Other)?,
-                _ => return Err(Fault::Other),
-            };
-        }
-        Ok(())
-    }
-
-    /// Waits until it is on the disk.
-    pub(crate) fn sync(&self) -> Result<(), Fault> {
-        Ok(self.0.sync()?)
-    }
+    let open = directory.open_at(
+        PathFlags::empty(),
+        ".",
+        OpenFlags::DIRECTORY,
+        DescriptorFlags::READ,
+    )?;
+    let stream = open.read_directory()?;
+    Ok((Some(open), stream))
 }
 
-const fn kind(kind: DescriptorType) -> Kind {
+/// What the type of an entry means to the tools.
+pub(crate) const fn kind(kind: DescriptorType) -> Kind {
     match kind {
         DescriptorType::RegularFile => Kind::File,
         DescriptorType::Directory => Kind::Directory,
@@ -343,6 +365,6 @@ const fn kind(kind: DescriptorType) -> Kind {
     }
 }
 
-fn identity(upper: u64, lower: u64) -> Identity {
-    (u128::from(upper) << 64 | u128::from(lower)).to_be_bytes()
+fn identity(hash: &MetadataHashValue) -> Identity {
+    (u128::from(hash.upper) << 64 | u128::from(hash.lower)).to_be_bytes()
 }

@@ -10,6 +10,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
+use preopen_contract::about;
 use preopen_mcp::process::{self, ProcessError};
 use preopen_mcp::{
     Audit, AuditError, Lockdown, Options, Root, RootError, Server, ServerError, Toolset,
@@ -124,9 +125,7 @@ fn serve(
     let writes = !options.read_only && options.toolset != Toolset::Workspace;
     let root = Root::open(options)?;
     if writes && !root.reaches_top_level() {
-        diagnostics::line(
-            &"no --include pattern reaches the top level of the root, so write_text_file will refuse every call",
-        );
+        diagnostics::line(&about::NOTHING_WRITABLE);
     }
     let mut server = Server::new(root)?;
     if let Some(file) = audit {

@@ -7,8 +7,9 @@ use std::os::fd::AsFd;
 use std::thread;
 use std::time::Duration;
 
+use preopen_contract::about;
 use preopen_contract::limits::Limits;
-use preopen_contract::session::{Call, Identity, Outcome, Protocol, Session, Tools};
+use preopen_contract::session::{Call, Outcome, Protocol, Session, Tools};
 use serde_json::Value;
 use thiserror::Error;
 
@@ -19,12 +20,6 @@ use crate::root::{Root, Toolset};
 use crate::sandbox::{Control, Remains, Sandbox, SandboxError};
 use crate::serve::{self, Events};
 use crate::shortage::Shortage;
-
-/// What a model is told before it calls the first tool.
-const INSTRUCTIONS: &str = "These tools work on the files of one directory, the root. Paths are relative to it, with / between names; links, and files the rules hide, do not exist.";
-
-/// The same of the tools of toolset core.
-const PAGES: &str = "Lists, searches and reads come in pages: pass next_cursor back as cursor, with the same arguments, until it is null.";
 
 /// Why a server does not start.
 #[derive(Debug, Error)]
@@ -185,14 +180,8 @@ impl Server {
     }
 
     pub(crate) fn session(&self) -> Session {
-        let identity = Identity {
-            name: env!("CARGO_PKG_NAME").to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            instructions: match self.toolset {
-                Toolset::Workspace => INSTRUCTIONS.to_owned(),
-                Toolset::Core | Toolset::All => format!("{INSTRUCTIONS} {PAGES}"),
-            },
-        };
+        let pages = self.toolset != Toolset::Workspace;
+        let identity = about::identity(env!("CARGO_PKG_VERSION"), pages);
         Session::new(identity, self.protocol)
     }
 

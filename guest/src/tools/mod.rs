@@ -91,6 +91,11 @@ pub(crate) fn definitions(settings: &Settings) -> String {
     json::text(&definitions)
 }
 
+/// The names of the served tools.
+pub(crate) fn names(settings: &Settings) -> impl Iterator<Item = &'static str> {
+    served(settings).map(|tool| tool.name)
+}
+
 /// The served tool of this name.
 pub(crate) fn find(settings: &Settings, name: &str) -> Option<&'static Tool> {
     served(settings).find(|tool| tool.name == name)
