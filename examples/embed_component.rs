@@ -1,0 +1,79 @@
+//! The component in a plain wasmtime: writes, searches, reads and tries to get out. Run it with
+//! `cargo run --features compiler --example embed_component -- COMPONENT DIR`
+
+use exports::preopen::mcp::tools::{Limits, Settings, Toolset, WriteMode};
+use serde_json::{Value, json};
+use wasmtime::component::{Component, Linker, ResourceTable};
+use wasmtime::{Engine, Error, Result, Store};
+use wasmtime_wasi::{DirPerms, FilePerms, WasiCtx, WasiCtxView, WasiView};
+
+wasmtime::component::bindgen!({ path: "../wit", world: "guest" });
+
+struct State(WasiCtx, ResourceTable);
+
+impl WasiView for State {
+    fn ctx(&mut self) -> WasiCtxView<'_> {
+        let Self(ctx, table) = self;
+        WasiCtxView { ctx, table }
+    }
+}
+
+fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [component, directory] = arguments.as_slice() else {
+        return Err(Error::msg("usage: embed_component COMPONENT DIR"));
+    };
+    let engine = Engine::default();
+    let mut linker = Linker::new(&engine);
+    wasmtime_wasi::p2::add_to_linker_sync(&mut linker)?;
+    let component = linker.instantiate_pre(&Component::from_file(&engine, component)?)?;
+    let guest = GuestPre::new(component)?;
+    // A new instance has one directory and nothing else, also nothing of an earlier call.
+    let instance = || -> Result<(Store<State>, Guest)> {
+        let mut wasi = WasiCtx::builder();
+        wasi.preopened_dir(directory, "/", DirPerms::all(), FilePerms::all())?;
+        let mut store = Store::new(&engine, State(wasi.build(), ResourceTable::new()));
+        let instance = guest.instantiate(&mut store)?;
+        Ok((store, instance))
+    };
+    let mut key = [0; 32];
+    getrandom::fill(&mut key).map_err(Error::msg)?;
+    #[rustfmt::skip]
+    let settings = Settings {
+        toolset: Toolset::Core, only: vec![], read_only: false, write_mode: WriteMode::Replace,
+        limits: Limits {
+            max_file_bytes: 100 << 20, max_write_bytes: 64 << 10, max_result_bytes: 48_000,
+            max_scan_bytes: 64 << 20, max_entries: 1_000_000, max_depth: 64, call_timeout: 30_000,
+        },
+        cursor_key: key.to_vec(), hash_key: None, root_writable: true, files_unchanged: false,
+    };
+    let call = |tool: &str, arguments: Value| -> Result<(bool, String)> {
+        let ((mut store, guest), json) = (instance()?, arguments.to_string());
+        let tools = guest.preopen_mcp_tools();
+        let answer = tools.call_call_tool(&mut store, &settings, tool, &json)??;
+        let text = answer.text.or(answer.structured);
+        Ok((answer.is_error, text.unwrap_or_default()))
+    };
+    let (mut store, guest) = instance()?;
+    let tools = guest.preopen_mcp_tools();
+    let listed: Value = serde_json::from_str(&tools.call_list_tools(&mut store, &settings)?)?;
+    for tool in listed.as_array().into_iter().flatten() {
+        println!("tool: {}", tool["name"]);
+    }
+    let content = "one capability\nheld as a handle\nand no other capability\n";
+    let arguments = json!({"path": "notes.txt", "content": content});
+    println!("written: {}", call("write_text_file", arguments)?.1);
+    // A page at a time: the cursor of one page asks for the next.
+    let mut cursor = Some(Value::Null);
+    while let Some(at) = cursor {
+        let search = json!({"query": "capability", "limit": 1, "cursor": at});
+        let page: Value = serde_json::from_str(&call("search_text", search)?.1)?;
+        println!("found: {}", page["items"]);
+        cursor = Some(page["next_cursor"].clone()).filter(Value::is_string);
+    }
+    for path in ["notes.txt", "../outside.txt", "link.txt"] {
+        let (refused, text) = call("read_text_file", json!({"path": path}))?;
+        println!("{} {text}", if refused { "refused:" } else { "read:" });
+    }
+    Ok(())
+}
