@@ -27,6 +27,8 @@ pub(crate) enum Invocation {
     /// Serve stdin and stdout.
     Serve {
         options: Box<Options>,
+        /// In the place of our own tools.
+        component: Option<PathBuf>,
         audit: Option<PathBuf>,
         lockdown: Lockdown,
         verbose: u8,
@@ -80,6 +82,7 @@ fn serve(matches: &ArgMatches, toolset: Toolset) -> Result<Invocation, UsageErro
     }
     Ok(Invocation::Serve {
         options: Box::new(options),
+        component: matches.get_one("component").cloned(),
         audit: matches.get_one("audit").cloned(),
         lockdown: match choice(matches, "lockdown") {
             Some("required") => Lockdown::Required,
@@ -213,6 +216,11 @@ fn flags() -> impl Iterator<Item = Arg> {
             .value_delimiter(',')
             .action(ArgAction::Append)
             .help("Serve these tools alone"),
+        Arg::new("component")
+            .long("component")
+            .value_name("FILE")
+            .value_parser(ValueParser::path_buf())
+            .help("Serve the tools of this WebAssembly component instead; needs a build with the feature `compiler`"),
         Arg::new("write-mode")
             .long("write-mode")
             .value_name("MODE")

@@ -15,6 +15,7 @@
 compile_error!("preopen-mcp is for Linux and macOS");
 
 mod audit;
+mod component;
 mod confine;
 mod engine;
 mod layer;
@@ -33,6 +34,7 @@ pub mod hostile;
 pub mod process;
 
 pub use audit::{Audit, AuditError};
+pub use component::{Component, ComponentError};
 pub use lockdown::{Held, Lockdown, LockdownError};
 pub use preopen_contract::session::{PROTOCOL_VERSION, Protocol};
 pub use preopen_contract::{limits, path, policy};

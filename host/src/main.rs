@@ -13,8 +13,8 @@ use std::process::ExitCode;
 use preopen_contract::about;
 use preopen_mcp::process::{self, ProcessError};
 use preopen_mcp::{
-    Audit, AuditError, Lockdown, Options, Root, RootError, Server, ServerError, Toolset,
-    diagnostics,
+    Audit, AuditError, Component, ComponentError, Lockdown, Options, Root, RootError, Server,
+    ServerError, Toolset, diagnostics,
 };
 
 use cli::Invocation;
@@ -51,6 +51,12 @@ impl From<RootError> for Failure {
 impl From<ServerError> for Failure {
     fn from(error: ServerError) -> Self {
         Self::about(error.flag(), &error)
+    }
+}
+
+impl From<ComponentError> for Failure {
+    fn from(error: ComponentError) -> Self {
+        ServerError::from(error).into()
     }
 }
 
@@ -102,10 +108,14 @@ fn run() -> Result<(), Failure> {
     match cli::parse(std::env::args_os().skip(1))? {
         Invocation::Serve {
             options,
+            component,
             audit,
             lockdown,
             verbose,
-        } => serve(*options, audit.as_deref(), lockdown, verbose),
+        } => {
+            diagnostics::enable(verbose);
+            serve(*options, component.as_deref(), audit.as_deref(), lockdown)
+        }
         Invocation::Check { options, paths } => check::run(&options, &paths),
         Invocation::Demo => Ok(demo::run()?),
         Invocation::Guest => print(preopen_mcp::component()),
@@ -115,19 +125,22 @@ fn run() -> Result<(), Failure> {
 
 fn serve(
     options: Options,
+    component: Option<&Path>,
     audit: Option<&Path>,
     lockdown: Lockdown,
-    verbose: u8,
 ) -> Result<(), Failure> {
-    diagnostics::enable(verbose);
     process::prepare()?;
     let directory = options.root.clone();
-    let writes = !options.read_only && options.toolset != Toolset::Workspace;
+    // What tools of others write, and where, is not known.
+    let writes = component.is_none() && !options.read_only && options.toolset != Toolset::Workspace;
     let root = Root::open(options)?;
     if writes && !root.reaches_top_level() {
         diagnostics::line(&about::NOTHING_WRITABLE);
     }
-    let mut server = Server::new(root)?;
+    let mut server = match component {
+        Some(file) => Server::with_component(root, &Component::open(file, &directory)?)?,
+        None => Server::new(root)?,
+    };
     if let Some(file) = audit {
         server.audit(Audit::open(file, &directory)?);
     }

@@ -14,10 +14,11 @@ use serde_json::Value;
 use thiserror::Error;
 
 use crate::audit::{Audit, Line};
+use crate::component::{self, Component, ComponentError};
 use crate::diagnostics;
 use crate::lockdown::{self, Held, Lockdown, LockdownError};
 use crate::root::{Root, Toolset};
-use crate::sandbox::{Control, Remains, Sandbox, SandboxError};
+use crate::sandbox::{Control, Remains, Sandbox, SandboxError, Source};
 use crate::serve::{self, Events};
 use crate::shortage::Shortage;
 
@@ -28,6 +29,9 @@ pub enum ServerError {
     /// The sandbox does not start.
     #[error(transparent)]
     Sandbox(#[from] SandboxError),
+    /// The component of others is not served.
+    #[error(transparent)]
+    Component(#[from] ComponentError),
     /// A tool was asked for that there is not, with those there are.
     #[error("there is no tool {0:?}; there are {1}")]
     NoSuchTool(String, String),
@@ -45,6 +49,7 @@ impl ServerError {
     pub fn flag(&self) -> Option<&'static str> {
         match self {
             Self::NoSuchTool(..) | Self::WritingTool(_) => Some("tools"),
+            Self::Component(_) => Some("component"),
             Self::Sandbox(_) | Self::Tools(_) => None,
         }
     }
@@ -57,11 +62,33 @@ struct Catalogue {
 }
 
 impl Catalogue {
+    /// Reads what our own component lists.
     fn read(listed: wasmtime::Result<String>) -> Result<Self, ServerError> {
-        let json = listed.map_err(|error| match Shortage::behind(&error) {
+        Self::of(Self::listed(listed, ServerError::Tools)?)
+    }
+
+    /// Reads what a component of others lists, and leaves what may be served
+    /// of it: `only` these tools, if any, and `read_only` ones.
+    fn read_foreign(
+        listed: wasmtime::Result<String>,
+        only: &[String],
+        read_only: bool,
+    ) -> Result<Self, ServerError> {
+        let json = Self::listed(listed, |why| ComponentError::Tools(why).into())?;
+        Self::of(component::definitions(&json, only, read_only)?)
+    }
+
+    fn listed(
+        listed: wasmtime::Result<String>,
+        otherwise: impl FnOnce(String) -> ServerError,
+    ) -> Result<String, ServerError> {
+        listed.map_err(|error| match Shortage::behind(&error) {
             Some(shortage) => SandboxError::Shortage(shortage).into(),
-            None => ServerError::Tools(error.root_cause().to_string()),
-        })?;
+            None => otherwise(error.root_cause().to_string()),
+        })
+    }
+
+    fn of(json: String) -> Result<Self, ServerError> {
         let tools: Vec<Value> =
             serde_json::from_str(&json).map_err(|error| ServerError::Tools(error.to_string()))?;
         let changes = tools
@@ -118,16 +145,41 @@ impl Server {
     /// When the sandbox does not start or work here, or a tool was chosen that
     /// there is not; see [`ServerError`].
     pub fn new(root: Root) -> Result<Self, ServerError> {
-        let calls = match usize::try_from(root.limits.workers) {
-            Ok(0) | Err(_) => thread::available_parallelism().map_or(1, usize::from),
-            Ok(workers) => workers,
-        };
-        let sandbox = Sandbox::new(&root, calls)?;
+        let sandbox = Sandbox::new(&root, calls(&root), Source::Guest)?;
         let catalogue = Catalogue::read(sandbox.list_tools())?;
+        Self::of(root, sandbox, catalogue, |sandbox| {
+            Catalogue::read(sandbox.list_all_tools())
+        })
+    }
+
+    /// The same with the tools of `component` in the place of ours: under the
+    /// same confinement, bounds and order.
+    ///
+    /// # Errors
+    /// As [`Server::new`], and when the component imports what is not granted,
+    /// does not export the interface, or does not list its tools.
+    pub fn with_component(root: Root, component: &Component) -> Result<Self, ServerError> {
+        let sandbox = Sandbox::new(&root, calls(&root), Source::Own(component));
+        let sandbox = sandbox.map_err(|error| match error {
+            SandboxError::Component(error) => ComponentError::unfit(&error).into(),
+            shortage => ServerError::Sandbox(shortage),
+        })?;
+        let read_only = !root.grant.writable;
+        let catalogue = Catalogue::read_foreign(sandbox.list_tools(), &root.tools, read_only)?;
+        Self::of(root, sandbox, catalogue, |sandbox| {
+            Catalogue::read_foreign(sandbox.list_all_tools(), &[], false)
+        })
+    }
+
+    fn of(
+        root: Root,
+        sandbox: Sandbox,
+        catalogue: Catalogue,
+        all: impl FnOnce(&Sandbox) -> Result<Catalogue, ServerError>,
+    ) -> Result<Self, ServerError> {
         for tool in &root.tools {
             if !catalogue.changes.contains_key(tool) {
-                let all = Catalogue::read(sandbox.list_all_tools())?;
-                return Err(all.missing(tool, root.grant.writable));
+                return Err(all(&sandbox)?.missing(tool, root.grant.writable));
             }
         }
         Ok(Self {
@@ -242,6 +294,14 @@ impl Server {
     /// or `patience` is over.
     pub(crate) fn stop(&self, patience: Duration) {
         self.sandbox.stop(patience);
+    }
+}
+
+/// How many calls the operator wants at a time.
+fn calls(root: &Root) -> usize {
+    match usize::try_from(root.limits.workers) {
+        Ok(0) | Err(_) => thread::available_parallelism().map_or(1, usize::from),
+        Ok(workers) => workers,
     }
 }
 

@@ -17,7 +17,7 @@ pub use world::{MARKER, World};
 
 use self::bindings::exports::preopen::hostile::attempts::Outcome;
 use crate::root::Root;
-use crate::sandbox::{Chamber, Control, Embedded, Interruption, SandboxError, State};
+use crate::sandbox::{Chamber, Control, Interruption, SandboxError, Source, State};
 
 #[allow(missing_docs, unreachable_pub, clippy::all)]
 mod bindings {
@@ -80,7 +80,7 @@ impl Hostile {
     pub fn new(root: &Root) -> Result<Self, SandboxError> {
         let chamber = Chamber::new(root.grant.clone(), root.limits.clone(), 1)?;
         let component = chamber
-            .load(Embedded::Hostile)
+            .load(Source::Hostile)
             .and_then(|component: InstancePre<State>| bindings::HostilePre::new(component))
             .map_err(SandboxError::Component)?;
         Ok(Self { chamber, component })

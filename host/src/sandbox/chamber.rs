@@ -2,6 +2,7 @@
 //! directory, and bounds on time, memory and handles. It knows no interface a
 //! component exports, so it treats ours and a hostile one alike.
 
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -13,8 +14,8 @@ use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 use super::SandboxError;
 use super::bounds::{Control, Memory};
-use super::clock::{Clock, Ticking};
-use super::embedded::{self, Embedded};
+use super::clock::{self, Clock, Ticking};
+use super::embedded::{self, Source};
 use super::link;
 use super::pool::{self, Room, Slot, Slots};
 use crate::confine::{Confine, Grant, View};
@@ -116,9 +117,9 @@ impl Chamber {
         })
     }
 
-    /// Loads an embedded component and links what it imports, if all of it is granted.
-    pub(crate) fn load(&self, component: Embedded) -> wasmtime::Result<InstancePre<State>> {
-        let component = embedded::load(&self.engine, component)?;
+    /// Loads a component and links what it imports, if all of it is granted.
+    pub(crate) fn load(&self, source: Source<'_>) -> wasmtime::Result<InstancePre<State>> {
+        let component = embedded::load(&self.engine, source)?;
         let mut linker = Linker::new(&self.engine);
         link::imports(&mut linker, &component, &self.engine)?;
         linker.instantiate_pre(&component)
@@ -147,6 +148,14 @@ impl Chamber {
     /// Keeps the clock going by which calls are stopped, until it is dropped.
     pub(crate) fn keep_time(&self) -> Ticking<'_> {
         self.clock.run()
+    }
+
+    /// Keeps time while `work` is done; the thread for it ends with that.
+    ///
+    /// # Errors
+    /// When no thread can be started.
+    pub(super) fn keep_time_for<T>(&self, work: impl FnOnce() -> T) -> io::Result<T> {
+        clock::run_for(&self.engine, work)
     }
 
     /// Stops every call, now and from now on.

@@ -4,9 +4,10 @@
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::{self, Thread};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use wasmtime::Engine;
 
@@ -18,6 +19,9 @@ const TICK: Duration = Duration::from_millis(10);
 /// Ticks without a call after which the thread goes to sleep: waking it up for
 /// every short call would cost more than the call.
 const IDLE_TICKS: u32 = 50;
+
+/// How long a thread that has ended may still be seen.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The stack of the thread, which does next to nothing.
 const STACK: usize = 64 << 10;
@@ -97,6 +101,41 @@ impl Sandbox {
     pub(crate) fn start_clock(&self) -> io::Result<()> {
         self.chamber.keep_time().0.start(STACK).map(drop)
     }
+}
+
+/// Advances the epoch while `work` is done. Other than by a [`Clock`] the thread
+/// is gone afterwards: a process that is yet to give up its rights may have none.
+///
+/// # Errors
+/// When no thread can be started.
+pub(super) fn run_for<T>(engine: &Engine, work: impl FnOnce() -> T) -> io::Result<T> {
+    let before = threads();
+    let result = thread::scope(|scope| {
+        let (working, done) = channel::<()>();
+        let tick = move || {
+            while done.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+                engine.increment_epoch();
+            }
+        };
+        let thread = thread::Builder::new().name("clock".into());
+        let thread = thread.stack_size(STACK).spawn_scoped(scope, tick)?;
+        let result = work();
+        drop(working);
+        // It cannot panic; if it did, it has ended all the same.
+        let _ = thread.join();
+        Ok(result)
+    });
+    // The kernel shows a thread for a moment longer than it can be waited for.
+    let patience = Instant::now() + PATIENCE;
+    while threads() > before && Instant::now() < patience {
+        thread::yield_now();
+    }
+    result
+}
+
+/// How many threads the process has, as far as the system tells.
+fn threads() -> usize {
+    std::fs::read_dir("/proc/self/task").map_or(0, Iterator::count)
 }
 
 impl Drop for Clock {

@@ -1,10 +1,13 @@
-//! The component as the build left it: as it is, for other hosts, and as
-//! machine code for this one. The only unsafe code of the project.
+//! Machine code of components, and where it comes from: what the build left in
+//! the program, and what the compiler made of a component of others. The only
+//! unsafe code of the project.
 
 #![allow(unsafe_code)]
 
 use wasmtime::Engine;
 use wasmtime::component::Component;
+
+use crate::component;
 
 /// The portable component.
 pub(crate) static COMPONENT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/guest.wasm"));
@@ -19,11 +22,13 @@ static HOSTILE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/hostile.cwasm"
 #[cfg(test)]
 pub(super) static IMPORTS: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/imports.rs"));
 
-/// A component the build embedded.
+/// Where a component's code comes from.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Embedded {
+pub(crate) enum Source<'a> {
     /// The tools.
     Guest,
+    /// Tools of others.
+    Own(&'a component::Component),
     /// The one that tries to get out.
     Hostile,
     /// The one of [`IMPORTS`] at this place.
@@ -33,16 +38,21 @@ pub(crate) enum Embedded {
 
 /// Loads a component. The engine checks that the code was made by the same
 /// version under the same settings, for a processor like this one.
-pub(super) fn load(engine: &Engine, component: Embedded) -> wasmtime::Result<Component> {
-    let code = match component {
-        Embedded::Guest => GUEST,
-        Embedded::Hostile => HOSTILE,
+pub(super) fn load(engine: &Engine, source: Source<'_>) -> wasmtime::Result<Component> {
+    let code = match source {
+        Source::Guest => GUEST,
+        Source::Own(component) => component.code(),
+        Source::Hostile => HOSTILE,
         #[cfg(test)]
-        Embedded::Import(at) => IMPORTS[at].1,
+        Source::Import(at) => IMPORTS[at].1,
     };
     // SAFETY: `deserialize` runs what it is given, so the bytes must come from
-    // `Engine::precompile_component` and be unchanged. These were written by
-    // this package's own build script with that function and are part of the
-    // executable: nobody can change them who could not change the program.
+    // `Engine::precompile_component` and be unchanged. What is embedded was
+    // written by this package's own build script with that function and is part
+    // of the executable: nobody can change it who could not change the program.
+    // The code of a `component::Component` was made with that function in this
+    // process, or in an earlier one of the same user, who alone can write to the
+    // file it was kept in; `component::cache` sees to that, and that the file is
+    // whole. Nobody can change it who could not change the user's programs.
     unsafe { Component::deserialize(engine, code) }
 }

@@ -16,12 +16,13 @@ use std::time::Duration;
 
 use preopen_contract::session::{Outcome, ToolResult};
 use thiserror::Error;
-use wasmtime::Store;
+use wasmtime::{Store, format_err};
 
 use self::bindings::exports::preopen::mcp::tools::{self, CallError, Settings, Toolset};
 pub(crate) use self::bounds::{Control, Interruption, Listener};
 pub(crate) use self::chamber::{Cell, Chamber, Ended, State};
-pub(crate) use self::embedded::{COMPONENT, Embedded};
+pub(crate) use self::embedded::{COMPONENT, Source};
+use crate::component;
 use crate::confine::Grant;
 use crate::root::{Root, WriteMode};
 use crate::shortage::Shortage;
@@ -48,7 +49,8 @@ pub enum SandboxError {
     /// A limit of the process leaves it no room.
     #[error(transparent)]
     Shortage(#[from] Shortage),
-    /// The embedded code does not fit this engine or processor.
+    /// The code does not fit this engine or processor, or the component does
+    /// not fit in here.
     #[error("the embedded component does not run on this machine: {0}")]
     Component(wasmtime::Error),
 }
@@ -64,6 +66,8 @@ pub(crate) struct Sandbox {
     chamber: Chamber,
     component: bindings::GuestPre<State>,
     settings: Settings,
+    /// It is not ours: what it says is looked at before it is passed on.
+    foreign: bool,
     /// Instances that no call has used yet, made while nobody waited.
     ready: Mutex<Vec<Ready>>,
 }
@@ -89,17 +93,16 @@ impl Drop for Remains<'_> {
 }
 
 impl Sandbox {
-    /// Loads the component for `calls` calls at a time, fewer where the
-    /// address space has no room for that many.
-    pub(crate) fn new(root: &Root, calls: usize) -> Result<Self, SandboxError> {
+    /// Loads a component with tools for `calls` calls at a time, fewer where
+    /// the address space has no room for that many.
+    pub(crate) fn new(root: &Root, calls: usize, source: Source<'_>) -> Result<Self, SandboxError> {
         let chamber = Chamber::new(Arc::clone(&root.grant), root.limits.clone(), calls)?;
-        let component = chamber
-            .load(Embedded::Guest)
-            .and_then(bindings::GuestPre::new)?;
+        let component = chamber.load(source).and_then(bindings::GuestPre::new)?;
         let sandbox = Self {
             chamber,
             component,
             settings: settings(root),
+            foreign: matches!(source, Source::Own(_)),
             ready: Mutex::default(),
         };
         if sandbox.chamber.is_on_demand() {
@@ -135,8 +138,9 @@ impl Sandbox {
         self.chamber.wait_for_all(patience);
     }
 
-    /// The definitions of the tools served, a JSON array. No clock runs: this
-    /// may be asked before the process has a second thread.
+    /// The definitions of the tools served, a JSON array. No clock runs for our
+    /// own component, and none is left afterwards: this may be asked before the
+    /// process has a second thread.
     pub(crate) fn list_tools(&self) -> wasmtime::Result<String> {
         self.list(&self.settings)
     }
@@ -151,11 +155,30 @@ impl Sandbox {
     }
 
     fn list(&self, settings: &Settings) -> wasmtime::Result<String> {
-        let control = Control::new(LISTING_TIME, None);
-        let listed = self.enter(&control, |tools, store| {
+        if !self.foreign {
+            let control = Control::new(LISTING_TIME, None);
+            return self.list_within(settings, &control).result;
+        }
+        let limits = self.chamber.limits();
+        let control = Control::new(limits.call_timeout, None);
+        let listed = self
+            .chamber
+            .keep_time_for(|| self.list_within(settings, &control))?;
+        control.check();
+        listed.result.map_err(|error| {
+            let past = match control.interruption() {
+                Some(_) => "call-timeout",
+                None if listed.memory_ran_out => "max-call-memory",
+                None => return error,
+            };
+            format_err!("it took more than {} (--{past})", limits.shown(past))
+        })
+    }
+
+    fn list_within(&self, settings: &Settings, control: &Control) -> Ended<String> {
+        self.enter(control, |tools, store| {
             tools.call_list_tools(store, settings)
-        });
-        listed.result
+        })
     }
 
     /// Runs one tool call in an instance of its own.
@@ -239,11 +262,17 @@ impl Sandbox {
             control.check();
         }
         match ended.result {
-            Ok(Ok(answer)) => Outcome::Result(ToolResult {
-                structured: answer.structured,
-                text: answer.text,
-                is_error: answer.is_error,
-            }),
+            Ok(Ok(answer)) => {
+                let answer = ToolResult {
+                    structured: answer.structured,
+                    text: answer.text,
+                    is_error: answer.is_error,
+                };
+                match self.foreign {
+                    true => self.foreign(name, control, answer),
+                    false => Outcome::Result(answer),
+                }
+            }
             Ok(Err(CallError::UnknownTool)) => Outcome::UnknownTool(name.to_owned()),
             Ok(Err(CallError::NoRoot)) => Outcome::Internal,
             Err(_) if control.interruption() == Some(Interruption::TimedOut) => {
@@ -258,6 +287,20 @@ impl Sandbox {
                 Outcome::Internal
             }
         }
+    }
+
+    /// The answer of a component that is not ours.
+    fn foreign(&self, name: &str, control: &Control, answer: ToolResult) -> Outcome {
+        if component::size(&answer) as u64 > self.chamber.limits().max_result_bytes {
+            return self.past(control, "max-result-bytes", "answered with more than");
+        }
+        component::result(answer).map_or_else(
+            || {
+                crate::diagnostics::report(&format_args!("{name} answered what is no JSON object"));
+                Outcome::Internal
+            },
+            Outcome::Result,
+        )
     }
 
     /// The refusal of a call that went past a limit.

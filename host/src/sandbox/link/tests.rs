@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::root::{Options, Root};
-use crate::sandbox::embedded::{Embedded, IMPORTS};
+use crate::sandbox::embedded::{IMPORTS, Source};
 use crate::sandbox::{Chamber, State};
 use wasmtime::component::InstancePre;
 
@@ -12,7 +12,7 @@ fn load(name: &str) -> wasmtime::Result<InstancePre<State>> {
     let root = Root::open(Options::new(directory.path(), ["**"])).unwrap();
     let chamber = Chamber::new(root.grant.clone(), root.limits.clone(), 1).unwrap();
     let at = IMPORTS.iter().position(|(other, _)| *other == name);
-    chamber.load(Embedded::Import(at.unwrap()))
+    chamber.load(Source::Import(at.unwrap()))
 }
 
 /// What each of them imports, and so is told that it cannot have.
