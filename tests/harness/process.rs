@@ -6,10 +6,12 @@ use std::path::Path;
 use std::process::{ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::PATIENCE;
+use super::portable::Portable;
 
 /// How a process ended, and what it had written that nobody took before.
 #[derive(Debug)]
@@ -32,10 +34,15 @@ pub(crate) struct Process {
     ended: Option<ExitStatus>,
 }
 
-/// The binary under test, with its three streams as pipes.
+/// The binary under test, or the host of the component under test, with its
+/// three streams as pipes.
 pub(crate) fn binary() -> Command {
     crate::age();
-    piped(Command::new(env!("CARGO_BIN_EXE_preopen-mcp")))
+    let program = match Portable::get() {
+        None => env!("CARGO_BIN_EXE_preopen-mcp").into(),
+        Some(portable) => portable.host,
+    };
+    piped(Command::new(program))
 }
 
 /// A command with its three streams as pipes.
@@ -83,11 +90,29 @@ impl Process {
     /// The most memory the process has held so far, in bytes; none where the
     /// system does not say.
     pub(crate) fn peak_memory(&self) -> Option<u64> {
+        self.status("VmHWM:")
+    }
+
+    /// The memory it holds now, in bytes; none where the system does not say.
+    pub(crate) fn memory(&self) -> Option<u64> {
+        self.status("VmRSS:")
+    }
+
+    fn status(&self, field: &str) -> Option<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid)).ok()?;
-        let line = status
-            .lines()
-            .find_map(|line| line.strip_prefix("VmHWM:"))?;
+        let line = status.lines().find_map(|line| line.strip_prefix(field))?;
         Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? * 1024)
+    }
+
+    /// The processor time it has used so far; none where the system does not say.
+    pub(crate) fn work(&self) -> Option<Duration> {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.pid)).ok()?;
+        // Behind the name, which may hold anything: the 14th and 15th field of all.
+        let (_, fields) = stat.rsplit_once(')')?;
+        let mut fields = fields.split_whitespace().skip(11);
+        let mut ticks = || fields.next()?.parse::<u64>().ok();
+        // A hundredth of a second each, on every Linux.
+        Some(Duration::from_millis(10 * (ticks()? + ticks()?)))
     }
 
     /// How many descriptors the process has open; none where the system does

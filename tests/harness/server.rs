@@ -1,6 +1,8 @@
 //! The binary as an MCP server: sends requests, finds their answers, and holds
 //! every line it reads to the promises that no test may have to repeat.
 
+use std::time::Duration;
+
 use rustix::process::Signal;
 use serde_json::{Map, Value, json};
 
@@ -75,6 +77,16 @@ impl Server {
             Some(peak) => assert!(peak < bytes, "{peak} bytes of memory"),
             None => eprintln!("SKIPPED: this system does not say how much memory a process held"),
         }
+    }
+
+    /// How long it has worked; none where the system does not say.
+    pub(crate) fn work(&self) -> Option<Duration> {
+        self.process.work()
+    }
+
+    /// The memory it holds now, in bytes; none where the system does not say.
+    pub(crate) fn memory(&self) -> Option<u64> {
+        self.process.memory()
     }
 
     /// How many descriptors it has open; none where the system does not say.
