@@ -280,7 +280,7 @@ impl Server {
         }
     }
 
-    /// How many calls run at the same time.
+    /// How many calls there is room for.
     pub(crate) fn calls(&self) -> usize {
         self.sandbox.calls()
     }
@@ -297,12 +297,14 @@ impl Server {
     }
 }
 
-/// How many calls the operator wants at a time.
+/// How many calls there is to be room for: those the operator wants at a time,
+/// and a short one beside them.
 fn calls(root: &Root) -> usize {
-    match usize::try_from(root.limits.workers) {
+    let workers = match usize::try_from(root.limits.workers) {
         Ok(0) | Err(_) => thread::available_parallelism().map_or(1, usize::from),
         Ok(workers) => workers,
-    }
+    };
+    workers + serve::BESIDE
 }
 
 #[cfg(test)]

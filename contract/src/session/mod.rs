@@ -271,15 +271,26 @@ impl Session {
         Ticket { id, serial, era }
     }
 
+    /// The error for a message at which the server itself failed.
+    #[must_use]
+    pub fn failed(&self) -> String {
+        reply::error(None, &Fault::internal())
+    }
+
     /// Gives a request the answer that `answer` makes, if it is still to have
-    /// one; the line to write.
+    /// one; the line to write. Making it may take long: a request that is
+    /// cancelled meanwhile has none, and one whose answer cannot be made can
+    /// still be given another.
     fn settle(&self, ticket: &Ticket, answer: impl FnOnce() -> Option<String>) -> Option<String> {
-        let request = self.lock().settle(&ticket.id, ticket.serial)?;
+        if !self.lock().is_open(&ticket.id, ticket.serial) {
+            return None;
+        }
         let line = answer();
+        let mut state = self.lock();
+        let request = state.settle(&ticket.id, ticket.serial)?;
         let Some(place) = request.place else {
             return line;
         };
-        let mut state = self.lock();
         let line = line.map(|line| {
             if state.has_room(place, line.len()) {
                 line

@@ -42,9 +42,15 @@ impl State {
         serial
     }
 
+    /// Whether this very request is still to be answered.
+    pub(super) fn is_open(&self, id: &RequestId, serial: u64) -> bool {
+        let request = self.in_flight.get(id);
+        request.is_some_and(|request| request.serial == serial)
+    }
+
     /// The request, if it is still to be answered; it no longer is afterwards.
     pub(super) fn settle(&mut self, id: &RequestId, serial: u64) -> Option<InFlight> {
-        let is_open = self.in_flight.get(id)?.serial == serial;
+        let is_open = self.is_open(id, serial);
         is_open.then(|| self.in_flight.remove(id)).flatten()
     }
 

@@ -171,9 +171,9 @@ impl View<'_> {
             .get_mut(&Resource::<Entries>::new_borrow(stream.rep()))
             .map_err(|_| ErrorCode::BadDescriptor)?;
         while entries.ready.is_empty() && !entries.ended {
-            // However much is hidden, a call has no more time than any other.
-            if self.confine.counters.is_late() {
-                return Err(FsError::trap(format_err!("out of time while listing")));
+            // However much is hidden, a call is stopped as any other.
+            if self.confine.counters.has_to_stop() {
+                return Err(FsError::trap(format_err!("stopped while listing")));
             }
             entries.fill(self.confine).map_err(fail)?;
         }
@@ -200,7 +200,10 @@ impl View<'_> {
         let judges = (Policy::directory as Judge, Policy::file as Judge);
         self.change(descriptor, below, judges, |place| {
             system::make_directory(place.directory(), place.name)
-        })
+        })?;
+        let Target { whole, .. } = self.target(descriptor, below)?;
+        self.confine.made.push(whole);
+        Ok(())
     }
 
     /// Removes a directory that is empty, but for what a process left in it
@@ -329,6 +332,12 @@ impl View<'_> {
         self.confine.counters.commit();
         Ok(())
     }
+}
+
+/// Removes a directory that is empty.
+pub(super) fn remove(grant: &Grant, path: &str) -> Result<(), Errno> {
+    let place = Place::of(grant.root.as_fd(), path)?;
+    system::remove_directory(place.directory(), place.name)
 }
 
 /// What the rules say of a path.

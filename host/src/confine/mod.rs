@@ -54,6 +54,7 @@ pub(crate) struct Counters {
     entries: AtomicU64,
     bytes: AtomicU64,
     deadline: Instant,
+    stopped: AtomicBool,
     committed: AtomicBool,
 }
 
@@ -64,6 +65,7 @@ impl Counters {
             entries: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
             deadline,
+            stopped: AtomicBool::new(false),
             committed: AtomicBool::new(false),
         }
     }
@@ -84,6 +86,16 @@ impl Counters {
 
     fn commit(&self) {
         self.committed.store(true, Ordering::Relaxed);
+    }
+
+    /// Takes note that nobody waits for the call any more.
+    pub(crate) fn stop(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether work in here that goes on for long has to end.
+    fn has_to_stop(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed) || self.is_late()
     }
 
     fn is_late(&self) -> bool {
@@ -109,6 +121,8 @@ pub(crate) struct Confine {
     scratch: String,
     /// The directory it has locked, as long as a temporary of it is open.
     turn: Weak<unfinished::Lock>,
+    /// Directories it has made for a call that is not done yet.
+    made: Vec<String>,
 }
 
 impl Confine {
@@ -117,12 +131,34 @@ impl Confine {
         self.counters = counters;
     }
 
+    /// Takes note that the call is done: what it made stays.
+    pub(crate) fn done(&mut self) {
+        self.made.clear();
+    }
+
     pub(crate) fn new(grant: Arc<Grant>, counters: Arc<Counters>) -> Self {
         Self {
             grant,
             counters,
             scratch: String::new(),
             turn: Weak::new(),
+            made: Vec::new(),
+        }
+    }
+}
+
+impl Drop for Confine {
+    /// A call that was stopped half-way has changed nothing: the directories it
+    /// made for something go, as its temporaries do.
+    fn drop(&mut self) {
+        if self.counters.is_committed() {
+            return;
+        }
+        for path in self.made.iter().rev() {
+            // What somebody has put something into is theirs by now, and so is all above it.
+            if directory::remove(&self.grant, path).is_err() {
+                break;
+            }
         }
     }
 }

@@ -21,6 +21,8 @@ pub(crate) enum Interruption {
     TimedOut = 1,
     /// Somebody asked for it.
     Cancelled = 2,
+    /// It was given little time, took more, and is to begin anew.
+    Displaced = 3,
 }
 
 /// Time between two reports of progress, at least: ten a second are enough.
@@ -37,6 +39,8 @@ pub(crate) struct Control {
 
 struct Shared {
     deadline: Instant,
+    /// When a call that is only given little time has had it.
+    brief: Option<Instant>,
     interruption: AtomicU8,
     limit: OnceLock<&'static str>,
     counters: Arc<Counters>,
@@ -53,11 +57,23 @@ struct Reported {
 impl Control {
     /// A call that may take `timeout` milliseconds from now.
     pub(crate) fn new(timeout: u64, listener: Option<Listener>) -> Self {
+        Self::begin(timeout, None, listener)
+    }
+
+    /// A call that is displaced once it has taken `brief`, unless it has
+    /// changed something by then. Nobody hears how far it is: it may have to
+    /// count once more.
+    pub(crate) fn brief(timeout: u64, brief: Duration) -> Self {
+        Self::begin(timeout, Some(brief), None)
+    }
+
+    fn begin(timeout: u64, brief: Option<Duration>, listener: Option<Listener>) -> Self {
         let now = Instant::now();
         let deadline = now + Duration::from_millis(timeout);
         Self {
             shared: Arc::new(Shared {
                 deadline,
+                brief: brief.map(|brief| now + brief),
                 interruption: AtomicU8::new(0),
                 limit: OnceLock::new(),
                 counters: Arc::new(Counters::until(deadline)),
@@ -80,6 +96,7 @@ impl Control {
         match self.shared.interruption.load(Ordering::Acquire) {
             1 => Some(Interruption::TimedOut),
             2 => Some(Interruption::Cancelled),
+            3 => Some(Interruption::Displaced),
             _ => None,
         }
     }
@@ -91,8 +108,11 @@ impl Control {
             return None;
         }
         let now = Instant::now();
-        if self.interruption().is_none() && now >= self.shared.deadline {
+        if now >= self.shared.deadline {
             self.interrupt(Interruption::TimedOut);
+        }
+        if self.shared.brief.is_some_and(|until| now >= until) {
+            self.interrupt(Interruption::Displaced);
         }
         if self.interruption().is_none() {
             self.report(now);
@@ -137,14 +157,16 @@ impl Control {
         &self.shared.counters
     }
 
-    /// The first reason stays.
+    /// The first reason stays, unless it was none to end the call for good.
     fn interrupt(&self, why: Interruption) {
-        let _ = self.shared.interruption.compare_exchange(
-            0,
-            why as u8,
-            Ordering::AcqRel,
-            Ordering::Acquire,
-        );
+        let displaced = Interruption::Displaced as u8;
+        let _ =
+            self.shared
+                .interruption
+                .fetch_update(Ordering::AcqRel, Ordering::Acquire, |before| {
+                    (before == 0 || before == displaced).then_some(why as u8)
+                });
+        self.shared.counters.stop();
     }
 }
 

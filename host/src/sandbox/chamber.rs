@@ -69,6 +69,17 @@ impl Cell {
         state.confine.count(Arc::clone(control.counters()));
     }
 
+    /// Takes note of how the work ended: what ended by itself leaves what it made.
+    pub(crate) fn end<T>(&mut self, result: wasmtime::Result<T>) -> Ended<T> {
+        if result.is_ok() {
+            self.store.data_mut().confine.done();
+        }
+        Ended {
+            result,
+            memory_ran_out: self.memory_ran_out(),
+        }
+    }
+
     /// Whether it asked for more memory than it may have.
     pub(crate) fn memory_ran_out(&self) -> bool {
         self.store.data().memory.ran_out()
@@ -177,10 +188,7 @@ impl Chamber {
         let mut cell = self.cell();
         cell.begin(control);
         let result = work(&mut cell.store);
-        Ended {
-            result,
-            memory_ran_out: cell.memory_ran_out(),
-        }
+        cell.end(result)
     }
 
     /// A store for one instance, once there is room for it.

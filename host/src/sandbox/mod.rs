@@ -221,10 +221,7 @@ impl Sandbox {
         cell.begin(control);
         let tools = guest.preopen_mcp_tools();
         let result = tools.call_call_tool(&mut cell.store, &self.settings, name, arguments);
-        Ended {
-            result,
-            memory_ran_out: cell.memory_ran_out(),
-        }
+        cell.end(result)
     }
 
     fn make<T>(&self, mut cell: Cell) -> Result<Ready, Ended<T>> {
@@ -278,7 +275,7 @@ impl Sandbox {
             Err(_) if control.interruption() == Some(Interruption::TimedOut) => {
                 self.past(control, "call-timeout", "took longer than")
             }
-            Err(_) if control.interruption() == Some(Interruption::Cancelled) => Outcome::Stopped,
+            Err(_) if control.interruption().is_some() => Outcome::Stopped,
             Err(_) if ended.memory_ran_out => {
                 self.past(control, "max-call-memory", "needed more memory than")
             }

@@ -4,8 +4,10 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
-/// Bytes taken from the stream at a time.
-const CHUNK: usize = 64 << 10;
+use super::scheduler::MUCH;
+
+/// Bytes taken from the stream at a time; a call that is no longer holds little.
+const CHUNK: usize = MUCH;
 
 /// What comes next in the stream.
 #[derive(Debug, PartialEq, Eq)]
@@ -33,8 +35,9 @@ impl<R: Read> Frames<R> {
         }
     }
 
-    /// Waits for the next line.
-    pub(super) fn next(&mut self) -> io::Result<Frame> {
+    /// Waits for the next line. One that turns out to be longer than a chunk is
+    /// kept only if it `may_grow`; else the stream ends here.
+    pub(super) fn next(&mut self, may_grow: impl Fn() -> bool) -> io::Result<Frame> {
         let mut line = Vec::new();
         let mut too_long = false;
         loop {
@@ -54,9 +57,13 @@ impl<R: Read> Frames<R> {
             }
             let end = memchr::memchr(b'\n', chunk);
             let part = &chunk[..end.unwrap_or(chunk.len())];
-            if !too_long && line.len() + part.len() > self.limit {
+            let length = line.len() + part.len();
+            if !too_long && length > self.limit {
                 too_long = true;
                 line = Vec::new();
+            }
+            if !too_long && line.len() <= CHUNK && length > CHUNK && !may_grow() {
+                return Ok(Frame::End);
             }
             if !too_long {
                 line.extend_from_slice(part);
@@ -76,6 +83,7 @@ impl<R: Read> Frames<R> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
     use std::io::{self, Read};
 
     use super::{Frame, Frames};
@@ -102,7 +110,7 @@ mod tests {
         let mut frames = Frames::new(input, limit);
         let mut seen = Vec::new();
         loop {
-            match frames.next().expect("no error") {
+            match frames.next(|| true).expect("no error") {
                 Frame::End => return seen,
                 frame => seen.push(frame),
             }
@@ -130,9 +138,28 @@ mod tests {
     }
 
     #[test]
+    fn a_line_longer_than_a_chunk_asks_once_whether_it_may_be() {
+        let asked = Cell::new(0);
+        let mut frames = Frames::new(io::repeat(b'x').take(1 << 20), 1 << 20);
+        let frame = frames.next(|| {
+            asked.set(asked.get() + 1);
+            true
+        });
+        assert!(matches!(frame, Ok(Frame::Line(line)) if line.len() == 1 << 20));
+        assert_eq!(asked.get(), 1);
+        for (length, expected) in [
+            (super::CHUNK, Frame::Line(vec![b'x'; super::CHUNK])),
+            (super::CHUNK + 1, Frame::End),
+        ] {
+            let mut frames = Frames::new(io::repeat(b'x').take(length as u64), 1 << 20);
+            assert_eq!(frames.next(|| false).expect("no error"), expected);
+        }
+    }
+
+    #[test]
     fn nothing_of_a_long_line_is_kept() {
         let mut frames = Frames::new(io::repeat(b'x').take(1 << 28), 1 << 10);
-        assert_eq!(frames.next().expect("no error"), Frame::TooLong);
-        assert_eq!(frames.next().expect("no error"), Frame::End);
+        assert_eq!(frames.next(|| true).expect("no error"), Frame::TooLong);
+        assert_eq!(frames.next(|| true).expect("no error"), Frame::End);
     }
 }

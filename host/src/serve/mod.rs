@@ -6,7 +6,7 @@ mod output;
 mod scheduler;
 
 use std::io::{self, Read, Write};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, OnceLock};
 use std::thread::{self, Scope};
 use std::time::{Duration, Instant};
@@ -15,8 +15,8 @@ use preopen_contract::session::{Action, Call, Outcome, Session};
 
 use self::framing::{Frame, Frames};
 use self::output::Output;
-use self::scheduler::{Job, Scheduler};
-use crate::sandbox::{Control, Listener, Remains};
+use self::scheduler::{Job, MUCH, Pace, Scheduler};
+use crate::sandbox::{Control, Interruption, Listener, Remains};
 use crate::server::Server;
 
 /// How long calls may take to end after the client has closed its side.
@@ -26,9 +26,16 @@ pub(crate) const GRACE: Duration = Duration::from_secs(2);
 /// been closed meanwhile.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// Bytes of answers that nobody reads, past which nothing more is read; the
+/// Bytes of answers that nobody reads, past which nothing more is answered; the
 /// same for answers that wait for the rest of their batch.
 const MAX_BACKLOG: usize = 16 << 20;
+
+/// Calls that there is room for beside those that may take long.
+pub(crate) const BESIDE: usize = 1;
+
+/// How long a call may run beside those that may take long. What is short ends
+/// in much less; what is not has then done this much in vain.
+const BRIEF: Duration = Duration::from_millis(250);
 
 /// Stack of a worker: the component has its own limit, and the rest is the host's.
 const WORKER_STACK: usize = 4 << 20;
@@ -38,7 +45,7 @@ pub(crate) struct Events<'a> {
     /// The input has ended; calls in flight have [`GRACE`].
     pub(crate) input_ended: &'a (dyn Fn() + Sync),
     /// Whether the other side has closed the input, however much of it is
-    /// still unread. Asked while nothing can be read for want of room.
+    /// still unread. Asked while nothing more is read for want of room.
     pub(crate) input_closed: &'a (dyn Fn() -> bool + Sync),
     /// The other side no longer reads.
     pub(crate) output_broken: &'a (dyn Fn() + Sync),
@@ -66,22 +73,27 @@ fn serve<R: Read, W: Write + Send>(
         server,
         session: Arc::new(server.session()),
         output: Output::new(writer),
-        scheduler: Scheduler::default(),
+        // Where there is room for one call alone, it may take long.
+        scheduler: Scheduler::new(server.calls().saturating_sub(BESIDE).max(1)),
         events,
         deadline: OnceLock::new(),
     };
     thread::scope(|scope| {
         let (result, grace) = match connection.start(scope, worker_stack) {
-            Ok(()) => (connection.read(reader), connection.grace()),
+            // A reader that panics must not keep the others waiting for it.
+            Ok(()) => (
+                catch_unwind(AssertUnwindSafe(|| connection.read(reader))),
+                connection.grace(),
+            ),
             // The threads that did start end with the rest.
-            Err(error) => (Err(error), Duration::ZERO),
+            Err(error) => (Ok(Err(error)), Duration::ZERO),
         };
         // Whoever sent these in a batch still gets the answers that there are.
         for job in connection.scheduler.close(grace) {
             connection.end_unbegun(&job.call, &Outcome::Stopped);
         }
         connection.output.queue().close();
-        result
+        result.unwrap_or_else(|panic| resume_unwind(panic))
     })
 }
 
@@ -122,11 +134,59 @@ fn act(server: &Server, session: &Session, action: Action) -> Option<String> {
 /// of it is better dropped once it is answered.
 fn run<'a>(server: &'a Server, call: &Call, control: &Control) -> (Outcome, Option<Remains<'a>>) {
     catch_unwind(AssertUnwindSafe(|| {
+        trip("call", call.arguments.as_bytes());
         server.call(&call.name, &call.arguments, control)
     }))
     .map_or((Outcome::Internal, None), |(outcome, remains)| {
         (outcome, Some(remains))
     })
+}
+
+/// Panics where a test has asked for it, by what a client sends.
+#[cfg(test)]
+fn trip(at: &str, bytes: &[u8]) {
+    let wanted = format!("panic at {at}");
+    let sent = String::from_utf8_lossy(bytes);
+    assert!(!sent.contains(&wanted), "{wanted}");
+}
+
+#[cfg(not(test))]
+const fn trip(_: &str, _: &[u8]) {}
+
+/// What there must be room for before an action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Needs {
+    /// It takes nothing and may free something: a cancellation waits for none.
+    Nothing,
+    /// It is answered at once.
+    Output,
+    /// It waits for its turn, and holds so many bytes until it is answered.
+    Turn { bytes: usize },
+}
+
+impl Needs {
+    fn of(action: &Action) -> Self {
+        match action {
+            Action::Nothing | Action::Cancel(_) => Self::Nothing,
+            Action::Reply(_) | Action::List(_) => Self::Output,
+            Action::Call(call) => Self::Turn { bytes: call.bytes },
+            Action::Many(actions) => Self::of_all(actions),
+        }
+    }
+
+    /// What a batch needs, which is taken as a whole: its answers wait for each
+    /// other. Also what a cancellation completes comes so.
+    fn of_all(actions: &[Action]) -> Self {
+        let bytes = |action: &Action| match action {
+            Action::Call(call) => Some(call.bytes),
+            _ => None,
+        };
+        match actions.iter().filter_map(bytes).max() {
+            Some(bytes) => Self::Turn { bytes },
+            None if actions.iter().any(|one| matches!(one, Action::Cancel(_))) => Self::Nothing,
+            None => Self::Output,
+        }
+    }
 }
 
 struct Connection<'a, W> {
@@ -158,27 +218,41 @@ impl<W: Write + Send> Connection<'_, W> {
     fn read(&self, reader: impl Read) -> io::Result<()> {
         let limits = self.server.limits();
         let mut frames = Frames::new(reader, limits.max_request_bytes);
-        while self.wait_for_room() {
-            match frames.next()? {
+        loop {
+            // The longer a line, the more there must be room for before it is known.
+            let frame = frames.next(|| self.wait_for(Needs::Turn { bytes: MUCH }))?;
+            let action = match frame {
                 Frame::End => return Ok(()),
                 Frame::TooLong => {
                     let limit = limits.shown("max-request-bytes");
-                    self.output.queue().leave(self.session.too_long(&limit));
+                    Action::Reply(self.session.too_long(&limit))
                 }
-                Frame::Line(line) => self.act(self.session.receive(&line)),
+                Frame::Line(line) => self.take(&line),
+            };
+            if !self.wait_for(Needs::of(&action)) {
+                self.end_unbegun_of(action);
+                return Ok(());
             }
+            self.act(action);
         }
-        Ok(())
     }
 
-    /// Waits until another line may come in; false if none may any more. An
-    /// input that was closed is read on, until its calls must have ended.
-    fn wait_for_room(&self) -> bool {
+    /// What is to be done about a line. A panic in there ends the message and
+    /// nothing else.
+    fn take(&self, line: &[u8]) -> Action {
+        catch_unwind(AssertUnwindSafe(|| {
+            trip("receive", line);
+            self.session.receive(line)
+        }))
+        .unwrap_or_else(|_| Action::Reply(self.session.failed()))
+    }
+
+    /// Waits until there is room for what an action needs; false if nothing may
+    /// be done any more. An input that was closed is read on, until its calls
+    /// must have ended.
+    fn wait_for(&self, needs: Needs) -> bool {
         loop {
-            let room = self
-                .scheduler
-                .wait_for_room(LOOK_EVERY, || self.session.held() <= MAX_BACKLOG)
-                && self.output.queue().wait_below(MAX_BACKLOG, LOOK_EVERY);
+            let room = self.has_room(needs);
             let over = self.deadline.get().is_some_and(|at| Instant::now() >= *at);
             if over || self.output.queue().is_broken() {
                 return false;
@@ -188,6 +262,20 @@ impl<W: Write + Send> Connection<'_, W> {
             }
             if self.deadline.get().is_none() && (self.events.input_closed)() {
                 self.input_ended();
+            }
+        }
+    }
+
+    /// Waits a moment for room; whether there is.
+    fn has_room(&self, needs: Needs) -> bool {
+        let queue = self.output.queue();
+        match needs {
+            Needs::Nothing => true,
+            Needs::Output => queue.wait_below(MAX_BACKLOG, LOOK_EVERY),
+            Needs::Turn { bytes } => {
+                self.scheduler
+                    .wait_for_room(bytes, LOOK_EVERY, || self.session.held() <= MAX_BACKLOG)
+                    && queue.wait_below(MAX_BACKLOG, LOOK_EVERY)
             }
         }
     }
@@ -234,8 +322,29 @@ impl<W: Write + Send> Connection<'_, W> {
     /// note of it.
     fn end_unbegun(&self, call: &Call, outcome: &Outcome) {
         self.answer(self.session.finish(&call.ticket, outcome));
-        let control = Control::new(0, None);
-        self.server.record(call, outcome, &control, Duration::ZERO);
+        self.record(call, outcome, &Control::new(0, None), Duration::ZERO);
+    }
+
+    /// The same of every call in an action that there is no time left for.
+    fn end_unbegun_of(&self, action: Action) {
+        match action {
+            Action::Call(call) => self.end_unbegun(&call, &Outcome::Stopped),
+            Action::Many(actions) => actions
+                .into_iter()
+                .for_each(|action| self.end_unbegun_of(action)),
+            // What it takes to answer these is known already.
+            Action::Reply(_) | Action::List(_) => self.act(action),
+            Action::Nothing | Action::Cancel(_) => {}
+        }
+    }
+
+    /// Takes note of a call that has ended; whatever fails at that, fails for
+    /// nobody else.
+    fn record(&self, call: &Call, outcome: &Outcome, control: &Control, took: Duration) {
+        let _ = catch_unwind(AssertUnwindSafe(|| {
+            trip("record", call.arguments.as_bytes());
+            self.server.record(call, outcome, control, took);
+        }));
     }
 
     fn answer(&self, line: Option<String>) {
@@ -245,18 +354,40 @@ impl<W: Write + Send> Connection<'_, W> {
     }
 
     fn work(&self) {
-        let begin =
-            |call: &Call| Control::new(self.server.limits().call_timeout, self.listener(call));
-        self.scheduler.work(begin, |job, control| {
-            let began = Instant::now();
-            let (outcome, _remains) = run(self.server, &job.call, control);
-            let took = began.elapsed();
-            if let Some(line) = self.session.finish(&job.call.ticket, &outcome) {
-                self.output.write(line);
-            }
-            self.server.record(&job.call, &outcome, control, took);
-            self.notice_break();
-        });
+        let timeout = self.server.limits().call_timeout;
+        let begin = |call: &Call, pace| match pace {
+            Pace::Lasting => Control::new(timeout, self.listener(call)),
+            Pace::Brief => Control::brief(timeout, BRIEF),
+        };
+        let dropped = |job: Job| self.end_unbegun(&job.call, &Outcome::Stopped);
+        self.scheduler
+            .work(begin, |job, control| self.run(job, control), dropped);
+    }
+
+    /// Runs a call and writes its answer; hands it back if it was displaced.
+    fn run(&self, job: Job, control: &Control) -> Option<Job> {
+        let began = Instant::now();
+        let (outcome, _remains) = run(self.server, &job.call, control);
+        let took = began.elapsed();
+        let is_displaced = control.interruption() == Some(Interruption::Displaced);
+        if is_displaced && outcome == Outcome::Stopped {
+            return Some(job);
+        }
+        if let Some(line) = self.finish(&job.call, &outcome) {
+            self.output.write(line);
+        }
+        self.record(&job.call, &outcome, control, took);
+        self.notice_break();
+        None
+    }
+
+    /// The line that answers a call. If it cannot be made, that is the answer.
+    fn finish(&self, call: &Call, outcome: &Outcome) -> Option<String> {
+        catch_unwind(AssertUnwindSafe(|| {
+            trip("finish", call.arguments.as_bytes());
+            self.session.finish(&call.ticket, outcome)
+        }))
+        .unwrap_or_else(|_| self.session.finish(&call.ticket, &Outcome::Internal))
     }
 
     /// Who is told how far a call is: the client, if it asked for it.

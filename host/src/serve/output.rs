@@ -3,7 +3,8 @@
 //! The reader never writes: a client that sends before it reads must not stop it.
 
 use std::collections::VecDeque;
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -102,10 +103,15 @@ impl<W: Write> Output<W> {
         waiting
     }
 
+    /// A writer that panics is as good as one that is gone: whoever waits for
+    /// its lines must hear of it.
     fn put(&self, line: &[u8]) -> io::Result<()> {
-        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        writer.write_all(line)?;
-        writer.flush()
+        let put = || {
+            let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+            writer.write_all(line)?;
+            writer.flush()
+        };
+        catch_unwind(AssertUnwindSafe(put)).unwrap_or_else(|_| Err(ErrorKind::BrokenPipe.into()))
     }
 }
 
