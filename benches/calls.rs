@@ -3,7 +3,6 @@
 
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use criterion::Criterion;
@@ -11,31 +10,32 @@ use serde_json::json;
 
 use crate::client::{self, Peer};
 use crate::corpus::{self, Corpus};
-use crate::measure::{CLIENT, SERVER, interleaved, on_core, round_trips, time};
-use crate::table::{Amount, AtMost, Row};
+use crate::measure::{CLIENT, Turns, interleaved, median, on_core, round_trips, time};
+use crate::table::{Amount, Bound, Row};
 
 /// Tool calls sent at once where calls are pipelined.
 const PIPELINED: usize = 64;
 
-/// From nothing to the first answer.
+/// From nothing to the first answer. Nobody is held to a core here: the system
+/// places a process that starts, and its threads.
 pub(crate) fn start(corpus: &Corpus, echo: &Path) -> Result<Vec<Row>> {
     let discover = client::discover();
-    let first_answer = |peer: Result<Peer>| -> Result<Peer> {
-        let mut peer = peer?;
+    let first_answer = |mut command: Command| -> Result<Peer> {
+        let mut peer = Peer::start(&mut command)?;
         peer.send(&discover)?;
         peer.receive()?;
         Ok(peer)
     };
     // The process ends after the time is taken.
     let times = interleaved(
-        150,
-        || Ok(time(|| first_answer(Peer::server(&corpus.root())))?.1),
-        || Ok(time(|| first_answer(Peer::start(Command::new(echo))))?.1),
+        Turns::at_most(200),
+        || Ok(time(|| first_answer(client::server(&corpus.root())))?.1),
+        || Ok(time(|| first_answer(Command::new(echo)))?.1),
     )?;
     Ok(vec![Row::times(
-        "process start to the first answer",
+        "process start to the first answer, lockdown included",
         times,
-        AtMost::Times(8.0),
+        Bound::AtMostTimes(4.0),
     )])
 }
 
@@ -45,37 +45,35 @@ pub(crate) fn small_calls(
     corpus: &Corpus,
     echo: &Path,
 ) -> Result<Vec<Row>> {
-    let mut ours = on_core(SERVER, || Peer::server(&corpus.root()))?;
-    let mut baseline = on_core(SERVER, || Peer::start(Command::new(echo)))?;
+    let mut ours = Peer::start_pinned(&mut client::server(&corpus.root()))?;
+    let mut baseline = Peer::start_pinned(&mut Command::new(echo))?;
     let mut rows = Vec::new();
-    for (work, tool, path, items, at_most) in [
+    for (work, tool, path, items, bound) in [
         (
-            "list_directory, 5 files, p50",
-            "list_directory",
-            Corpus::SHORT,
-            corpus::SHORT_ENTRIES,
-            AtMost::Times(4.0),
-        ),
-        (
-            "list_directory, 24 entries, 8 of them directories, p50",
+            "list_directory of 24 files, p50",
             "list_directory",
             Corpus::LISTED,
             corpus::LISTED_ENTRIES,
-            AtMost::Anything,
+            Bound::AtMostTimes(3.0),
         ),
         (
-            "read_text_file, 1 KiB, p50",
+            "list_directory of 24 entries, 8 of them directories, p50",
+            "list_directory",
+            Corpus::MIXED,
+            corpus::LISTED_ENTRIES,
+            Bound::None,
+        ),
+        (
+            "read_text_file of 1 KiB, p50",
             "read_text_file",
             Corpus::SMALL,
             1,
-            AtMost::Times(4.0),
+            Bound::AtMostTimes(3.0),
         ),
     ] {
         let arguments = json!({"path": path});
-        ensure!(
-            ours.pages(tool, &arguments)? == (items, 1),
-            "{tool} is wrong"
-        );
+        let seen = ours.items(tool, &arguments, |_| Ok(()))?;
+        ensure!(seen == items, "{tool} gave {seen} items");
         let request = client::call(1, tool, &arguments);
         let times = on_core(CLIENT, || {
             Ok(round_trips(
@@ -86,44 +84,52 @@ pub(crate) fn small_calls(
                 &mut baseline,
             ))
         })?;
-        rows.push(Row::times(work, times, at_most));
+        rows.push(Row::times(work, times, bound));
     }
     Ok(rows)
 }
 
-/// Many calls at once: what one core does in a second.
-pub(crate) fn pipelined(corpus: &Corpus) -> Result<Vec<Row>> {
-    const BATCHES: usize = 100;
-    let mut ours = Peer::server(&corpus.root())?;
-    let arguments = json!({"path": Corpus::LISTED});
-    let batch: Vec<u8> = (0..PIPELINED)
-        .flat_map(|id| client::call(id, "list_directory", &arguments))
-        .collect();
-    let mut wall = Vec::with_capacity(BATCHES);
-    let mut before = Duration::ZERO;
-    for round in 0..=BATCHES {
-        if round == 1 {
-            before = ours.processor_time()?;
-        }
-        let ((), took) = time(|| {
-            ours.send(&batch)?;
-            (0..PIPELINED).try_for_each(|_| ours.receive().map(drop))
+/// Many calls at once: what one core does in a second. The server has that core
+/// to itself and nothing else, so whatever it does for a call is counted: its
+/// thread that reads, the ones that work, and the system's part of it.
+pub(crate) fn pipelined(corpus: &Corpus, echo: &Path) -> Result<Vec<Row>> {
+    let mut ours = Peer::start_pinned(&mut client::server(&corpus.root()))?;
+    let mut baseline = Peer::start_pinned(&mut Command::new(echo))?;
+    let mut rows = Vec::new();
+    for (tool, path) in [
+        ("list_directory", Corpus::LISTED),
+        ("read_text_file", Corpus::SMALL),
+    ] {
+        let arguments = json!({"path": path});
+        let single = client::call(1, tool, &arguments);
+        let batch: Vec<u8> = (0..PIPELINED)
+            .flat_map(|id| client::call(id, tool, &arguments))
+            .collect();
+        let mut singles = Vec::new();
+        let (own, other) = on_core(CLIENT, || {
+            let own = || ours.batch(&batch, PIPELINED);
+            let other = || {
+                for _ in 0..PIPELINED {
+                    singles.push(baseline.round_trip(&single)?);
+                }
+                baseline.batch(&batch, PIPELINED)
+            };
+            interleaved(Turns::at_most(200), own, other)
         })?;
-        wall.push(took.as_secs_f64());
+        let rate = |seconds: f64| Amount::Rate(PIPELINED as f64 / seconds);
+        let work = format!("64 requests pipelined, {tool}, calls/s of one core");
+        rows.push(Row::new(
+            format!("{work}; baseline: round trips/s"),
+            rate(own),
+            Amount::Rate(1.0 / median(singles)),
+            Bound::AtLeastOneIn(3.0),
+        ));
+        rows.push(Row::new(
+            format!("{work}; baseline: the same pipelined"),
+            rate(own),
+            rate(other),
+            Bound::None,
+        ));
     }
-    let busy = (ours.processor_time()? - before).as_secs_f64();
-    wall.sort_unstable_by(f64::total_cmp);
-    let calls = (BATCHES * PIPELINED) as f64;
-    Ok(vec![
-        Row::alone(
-            "64 pipelined list_directory, calls a second of the server's processor time",
-            Amount::Rate(calls / busy),
-            AtMost::Anything,
-        ),
-        Row::alone(
-            "64 pipelined list_directory, calls a second on the clock",
-            Amount::Rate(PIPELINED as f64 / wall[wall.len() / 2]),
-            AtMost::Anything,
-        ),
-    ])
+    Ok(rows)
 }

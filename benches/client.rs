@@ -9,7 +9,10 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
+use memchr::memmem;
 use serde_json::{Value, json};
+
+use crate::measure::{SERVER, on_core};
 
 /// A running line server. Dropped, it sees its input end and is waited for.
 pub(crate) struct Peer {
@@ -21,7 +24,7 @@ pub(crate) struct Peer {
 
 impl Peer {
     /// Starts `command`; nothing is said yet.
-    pub(crate) fn start(mut command: Command) -> Result<Self> {
+    pub(crate) fn start(command: &mut Command) -> Result<Self> {
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -37,11 +40,9 @@ impl Peer {
         })
     }
 
-    /// Our server, with everything below `root` included.
-    pub(crate) fn server(root: &Path) -> Result<Self> {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_preopen-mcp"));
-        command.arg("--root").arg(root).args(["--include", "**"]);
-        Self::start(command)
+    /// The same, on the core of the servers and nowhere else.
+    pub(crate) fn start_pinned(command: &mut Command) -> Result<Self> {
+        on_core(SERVER, || Self::start(command))
     }
 
     /// Writes bytes as they are.
@@ -66,6 +67,14 @@ impl Peer {
         Ok(start.elapsed())
     }
 
+    /// Sends `requests` lines at once, waits for as many, and says how long that took.
+    pub(crate) fn batch(&mut self, lines: &[u8], requests: usize) -> Result<Duration> {
+        let start = Instant::now();
+        self.send(lines)?;
+        (0..requests).try_for_each(|_| self.receive().map(drop))?;
+        Ok(start.elapsed())
+    }
+
     /// Calls a tool; the answer is what it returned.
     pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Result<Value> {
         self.send(&call(1, tool, arguments))?;
@@ -77,19 +86,61 @@ impl Peer {
         Ok(answer["result"]["structuredContent"].take())
     }
 
-    /// Calls a tool and follows its cursors; how many items and pages there were.
-    pub(crate) fn pages(&mut self, tool: &str, arguments: &Value) -> Result<(usize, usize)> {
+    /// Calls a tool, follows its cursors and looks at every item; how many there were.
+    pub(crate) fn items(
+        &mut self,
+        tool: &str,
+        arguments: &Value,
+        mut seen: impl FnMut(&Value) -> Result<()>,
+    ) -> Result<usize> {
         let mut arguments = arguments.clone();
-        let (mut items, mut pages) = (0, 0);
+        let mut items = 0;
         loop {
             let mut page = self.call(tool, &arguments)?;
-            items += page["items"].as_array().map_or(0, Vec::len);
-            pages += 1;
+            for item in page["items"].as_array().context("a page of items")? {
+                seen(item)?;
+                items += 1;
+            }
             match page["next_cursor"].take() {
-                Value::Null => return Ok((items, pages)),
+                Value::Null => return Ok(items),
                 cursor => arguments["cursor"] = cursor,
             }
         }
+    }
+
+    /// Calls a tool and follows its cursors to the end, for `limit` at most: how
+    /// many calls that were and how long they took. As little of the time as
+    /// possible is the client's own: it looks for the cursor and for nothing else.
+    pub(crate) fn follow(
+        &mut self,
+        tool: &str,
+        arguments: &Value,
+        limit: Duration,
+    ) -> Result<(usize, Duration)> {
+        let mut with_cursor = arguments.clone();
+        with_cursor["cursor"] = json!("@");
+        let with_cursor = call(1, tool, &with_cursor);
+        let place = memmem::find(&with_cursor, b"\"@\"").context("the cursor's place")? + 1;
+        let (head, tail) = (&with_cursor[..place], &with_cursor[place + 1..]);
+        let mut request = call(1, tool, arguments);
+        let start = Instant::now();
+        for calls in 1.. {
+            self.send(&request)?;
+            let cursor = next_cursor(self.receive()?)?;
+            let took = start.elapsed();
+            let Some(cursor) = cursor else {
+                return Ok((calls, took));
+            };
+            ensure!(
+                took < limit,
+                "{tool} was not at its end after {limit:?} and {calls} calls"
+            );
+            request.clear();
+            for part in [head, cursor, tail] {
+                request.extend_from_slice(part);
+            }
+        }
+        unreachable!("numbers do not end")
     }
 
     /// A figure of `/proc/PID/status`, in MiB.
@@ -102,17 +153,6 @@ impl Peer {
             .with_context(|| format!("no {name} in the status of a process"))?;
         Ok(kib / 1024.0)
     }
-
-    /// The processor time of all its threads so far.
-    pub(crate) fn processor_time(&self) -> Result<Duration> {
-        let mut nanoseconds = 0;
-        for thread in fs::read_dir(format!("/proc/{}/task", self.child.id()))? {
-            let figures = fs::read_to_string(thread?.path().join("schedstat"))?;
-            let ran = figures.split(' ').next().unwrap_or_default();
-            nanoseconds += ran.parse::<u64>().context("schedstat of a thread")?;
-        }
-        Ok(Duration::from_nanos(nanoseconds))
-    }
 }
 
 impl Drop for Peer {
@@ -120,6 +160,42 @@ impl Drop for Peer {
         drop(self.input.take());
         let _ = self.child.wait();
     }
+}
+
+/// The cursor in a line that is the answer to a tool call; none at the end.
+/// A quotation mark inside a text is escaped, so neither key can be part of one.
+fn next_cursor(answer: &[u8]) -> Result<Option<&[u8]>> {
+    const KEY: &[u8] = b"\"next_cursor\":";
+    ensure!(
+        memmem::rfind(answer, b"\"isError\":false").is_some(),
+        "a call was refused: {}",
+        String::from_utf8_lossy(answer)
+    );
+    let value = memmem::rfind(answer, KEY).context("a page says whether it is the last")?;
+    let value = &answer[value + KEY.len()..];
+    if value.starts_with(b"null") {
+        return Ok(None);
+    }
+    let cursor = value.strip_prefix(b"\"").context("a cursor is a string")?;
+    let end = memchr::memchr(b'"', cursor).context("a string ends")?;
+    Ok(Some(&cursor[..end]))
+}
+
+/// Our server with its toolset `core` and everything below `root` included. It
+/// does not start unless the whole of its lockdown holds.
+pub(crate) fn server(root: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_preopen-mcp"));
+    command.arg("--root").arg(root);
+    command.args(["--include", "**", "--lockdown", "required"]);
+    command
+}
+
+/// Our server with its toolset `workspace`, spoken to in the same revision.
+pub(crate) fn workspace(root: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_preopen-mcp"));
+    command.arg("workspace").arg("-d").arg(root);
+    command.args(["--lockdown", "required"]);
+    command
 }
 
 /// A request as a line.

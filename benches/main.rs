@@ -1,6 +1,8 @@
 //! The benchmarks: `cargo bench` measures the server and a baseline in the same
 //! run and prints one table; with `-- --check` a row over its bound fails the
-//! run. A word on the command line picks the kinds of work that contain it.
+//! run. A word on the command line picks the kinds of work that contain it;
+//! `growth`, which takes minutes by itself, is measured only where it is named.
+//! With `PREOPEN_UPDATE_DOCS=1` the figures also go into the documents.
 //!
 //! Round trips on a running server are repeated thousands of times, which is
 //! what criterion is good at: it warms up, chooses the number of turns, and says
@@ -12,14 +14,21 @@
 mod calls;
 mod client;
 mod corpus;
-mod files;
+mod growth;
+mod listings;
 mod measure;
+mod memory;
 mod native;
+mod plot;
+mod programs;
+mod report;
+mod searches;
 mod table;
+mod transfers;
 
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use criterion::Criterion;
@@ -34,36 +43,67 @@ fn main() -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let check = arguments.iter().any(|argument| argument == "--check");
-    let words: Vec<&String> = arguments
+    let words: Vec<&str> = arguments
         .iter()
         .filter(|word| !word.starts_with('-'))
+        .map(String::as_str)
         .collect();
 
-    let rows = measure(|kind| words.is_empty() || words.iter().any(|word| kind.contains(*word)))?;
-    table::print(&rows);
-    let mut over = rows.iter().filter(|row| row.is_over()).peekable();
-    if !check || over.peek().is_none() {
-        return Ok(ExitCode::SUCCESS);
-    }
-    over.for_each(|row| eprintln!("over its bound: {row}"));
-    Ok(ExitCode::FAILURE)
+    let kept = if words.contains(&"growth") {
+        grow(&arguments)?
+    } else {
+        measure(&words)?
+    };
+    Ok(if kept || !check {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }
 
-fn measure(wanted: impl Fn(&str) -> bool) -> Result<Vec<Row>> {
-    let corpus = Corpus::build(Path::new(env!("CARGO_TARGET_TMPDIR")))?;
-    let echo = native::echo(&corpus.beside())?;
+/// Measures how cost grows, and prints and draws it. Whether it does so linearly.
+fn grow(arguments: &[String]) -> Result<bool> {
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let series = growth::measure(place, &growth::Sizes::parse(arguments)?)?;
+    let table = growth::markdown(&series);
+    println!("{table}");
+    plot::draw(&place.join("growth.svg"), &series)?;
+    if report::is_wanted() {
+        plot::draw(&report::document("growth.svg"), &series)?;
+        let circumstances = report::circumstances("cargo bench -- growth", place);
+        report::update("growth", &format!("{table}\n{circumstances}."))?;
+    }
+    let over = series.iter().filter(|one| one.is_over());
+    Ok(over
+        .inspect(|one| eprintln!("grows too fast: {}", one.name))
+        .count()
+        == 0)
+}
+
+/// Measures the kinds of work that contain one of `words`, or all, and prints
+/// the table of them. Whether every row keeps its bound.
+fn measure(words: &[&str]) -> Result<bool> {
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let corpus = Corpus::build(place)?;
+    let echo = programs::echo(&corpus.beside())?;
+    let ripgrep = programs::ripgrep();
     let mut criterion = Criterion::default()
         .without_plots()
         // With the corpus it goes: what another run measured on a busier or an
         // idler machine is nothing to compare with.
         .output_directory(&corpus.beside())
         .warm_up_time(Duration::from_secs(1))
-        .measurement_time(Duration::from_secs(8));
+        .measurement_time(Duration::from_secs(5));
     let mut rows = Vec::new();
     let mut run = |kind: &str, work: &mut dyn FnMut() -> Result<Vec<Row>>| -> Result<()> {
-        if wanted(kind) {
+        if words.is_empty() || words.iter().any(|word| kind.contains(word)) {
             eprintln!("measuring: {kind}");
-            rows.extend(work()?);
+            let start = Instant::now();
+            for row in work()? {
+                eprintln!("{row}");
+                rows.push(row);
+            }
+            eprintln!("that took {:.0?}", start.elapsed());
         }
         Ok(())
     };
@@ -71,9 +111,31 @@ fn measure(wanted: impl Fn(&str) -> bool) -> Result<Vec<Row>> {
     run("small calls", &mut || {
         calls::small_calls(&mut criterion, &corpus, &echo)
     })?;
-    run("searches", &mut || files::searches(&corpus))?;
-    run("large file", &mut || files::large_file(&corpus))?;
-    run("durable write", &mut || files::durable_write(&corpus))?;
-    run("pipelined", &mut || calls::pipelined(&corpus))?;
-    Ok(rows)
+    run("pipelined", &mut || calls::pipelined(&corpus, &echo))?;
+    run("large file", &mut || transfers::large_file(&corpus, &echo))?;
+    run("searches", &mut || {
+        searches::all(
+            &corpus,
+            ripgrep.as_ref().map(|(program, _)| program.as_path()),
+        )
+    })?;
+    run("listings", &mut || listings::all(&corpus))?;
+    run("durable write", &mut || transfers::durable_write(&corpus))?;
+    run("memory", &mut || memory::all(&corpus))?;
+
+    let table = table::markdown(&rows);
+    println!("{table}");
+    if report::is_wanted() && words.is_empty() {
+        let version = ripgrep.map_or_else(|| "no ripgrep".to_owned(), |(_, version)| version);
+        let circumstances = report::circumstances("cargo bench", place);
+        report::update(
+            "performance",
+            &format!("{table}\n{circumstances}; {version}."),
+        )?;
+    }
+    let over = rows.iter().filter(|row| row.is_over());
+    Ok(over
+        .inspect(|row| eprintln!("over its bound: {row}"))
+        .count()
+        == 0)
 }

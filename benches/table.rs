@@ -1,6 +1,6 @@
 //! The table that a run ends with, and whether every bound in it was kept.
 
-use std::fmt::{self, Display};
+use std::fmt::{self, Display, Write};
 
 /// What was measured.
 #[derive(Clone, Copy, Debug)]
@@ -33,62 +33,86 @@ impl Display for Amount {
     }
 }
 
-/// The most that a row may show.
+/// What a row may show.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum AtMost {
+pub(crate) enum Bound {
     /// Anything: the row is for information.
-    Anything,
-    /// This many times the baseline.
-    Times(f64),
-    /// This amount.
-    Amount(Amount),
+    None,
+    /// This many times the baseline at most.
+    AtMostTimes(f64),
+    /// This part of the baseline at least: ours is better the greater it is.
+    AtLeastOneIn(f64),
+    /// This amount at most.
+    AtMost(Amount),
 }
 
 /// One line of the table.
 #[derive(Debug)]
 pub(crate) struct Row {
-    pub(crate) work: String,
-    pub(crate) ours: Amount,
-    pub(crate) baseline: Option<Amount>,
-    pub(crate) at_most: AtMost,
+    work: String,
+    /// None where it could not be measured.
+    ours: Option<Amount>,
+    baseline: Option<Amount>,
+    bound: Bound,
 }
 
 impl Row {
+    /// A row of two amounts of one kind.
+    pub(crate) fn new(
+        work: impl Into<String>,
+        ours: Amount,
+        baseline: Amount,
+        bound: Bound,
+    ) -> Self {
+        Self {
+            work: work.into(),
+            ours: Some(ours),
+            baseline: Some(baseline),
+            bound,
+        }
+    }
+
     /// A row of two times in seconds.
     pub(crate) fn times(
         work: impl Into<String>,
         (ours, baseline): (f64, f64),
-        at_most: AtMost,
+        bound: Bound,
     ) -> Self {
-        Self {
-            work: work.into(),
-            ours: Amount::Time(ours),
-            baseline: Some(Amount::Time(baseline)),
-            at_most,
-        }
+        Self::new(work, Amount::Time(ours), Amount::Time(baseline), bound)
     }
 
     /// A row without a baseline.
-    pub(crate) fn alone(work: impl Into<String>, ours: Amount, at_most: AtMost) -> Self {
+    pub(crate) fn alone(work: impl Into<String>, ours: Amount, bound: Bound) -> Self {
         Self {
             work: work.into(),
-            ours,
+            ours: Some(ours),
             baseline: None,
-            at_most,
+            bound,
+        }
+    }
+
+    /// A row that could not be measured. If it has a bound, that is not kept.
+    pub(crate) fn missing(work: impl Into<String>, bound: Bound) -> Self {
+        Self {
+            work: work.into(),
+            ours: None,
+            baseline: None,
+            bound,
         }
     }
 
     /// How many times the baseline ours is.
     fn ratio(&self) -> Option<f64> {
-        Some(self.ours.number() / self.baseline?.number())
+        Some(self.ours?.number() / self.baseline?.number())
     }
 
-    /// Whether the row shows more than it may.
+    /// Whether the row does not keep its bound.
     pub(crate) fn is_over(&self) -> bool {
-        match self.at_most {
-            AtMost::Anything => false,
-            AtMost::Times(times) => self.ratio().is_none_or(|ratio| ratio > times),
-            AtMost::Amount(amount) => self.ours.number() > amount.number(),
+        match self.bound {
+            Bound::None => false,
+            Bound::AtMostTimes(times) => self.ratio().is_none_or(|ratio| ratio > times),
+            Bound::AtLeastOneIn(part) => self.ratio().is_none_or(|ratio| ratio < 1.0 / part),
+            Bound::AtMost(amount) => self.ours.is_none_or(|ours| ours.number() > amount.number()),
         }
     }
 }
@@ -96,28 +120,31 @@ impl Row {
 impl Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let or_dash = |cell: Option<String>| cell.unwrap_or_else(|| "—".to_owned());
-        let at_most = match self.at_most {
-            AtMost::Anything => None,
-            AtMost::Times(times) => Some(format!("{times}×")),
-            AtMost::Amount(amount) => Some(amount.to_string()),
+        let bound = match self.bound {
+            Bound::None => None,
+            Bound::AtMostTimes(times) => Some(format!("{times}×")),
+            Bound::AtLeastOneIn(part) => Some(format!("1/{part} of it at least")),
+            Bound::AtMost(amount) => Some(amount.to_string()),
         };
         write!(
             f,
             "| {} | {} | {} | {} | {} |",
             self.work,
-            self.ours,
+            self.ours
+                .map_or_else(|| "not measured".to_owned(), |ours| ours.to_string()),
             or_dash(self.baseline.map(|baseline| baseline.to_string())),
             or_dash(self.ratio().map(|ratio| format!("{ratio:.2}×"))),
-            or_dash(at_most),
+            or_dash(bound),
         )
     }
 }
 
-/// Prints the table to stdout.
-pub(crate) fn print(rows: &[Row]) {
-    println!("| work | ours | baseline | ratio | at most |");
-    println!("|---|--:|--:|--:|--:|");
+/// The rows as a markdown table.
+pub(crate) fn markdown(rows: &[Row]) -> String {
+    let mut table = String::from("| work | ours | baseline | ratio | at most |\n");
+    table.push_str("|---|--:|--:|--:|--:|\n");
     for row in rows {
-        println!("{row}");
+        let _ = writeln!(table, "{row}");
     }
+    table
 }
