@@ -89,9 +89,19 @@ impl Dir {
         rights: DescriptorFlags,
     ) -> Result<Descriptor, Fault> {
         match &self.scope {
-            None => Ok(self
-                .descriptor
-                .open_at(PathFlags::empty(), path, open, rights)?),
+            None => {
+                let open_with = |rights| {
+                    self.descriptor
+                        .open_at(PathFlags::empty(), path, open, rights)
+                };
+                match open_with(rights) {
+                    // A host that knows no such right has no rules that could hide anything.
+                    Err(ErrorCode::Unsupported) => {
+                        Ok(open_with(rights - DescriptorFlags::MUTATE_DIRECTORY)?)
+                    }
+                    opened => Ok(opened?),
+                }
+            }
             Some(scope) => scope.open(&self.descriptor, path, open, rights),
         }
     }
@@ -209,7 +219,11 @@ impl Dir {
     /// Waits until names that were made or renamed in this directory are on the disk.
     pub(crate) fn sync(&self) -> Result<(), Fault> {
         match &self.scope {
-            None => Ok(self.descriptor.sync()?),
+            None => match self.descriptor.sync() {
+                // As with listing: not before it has been opened once more.
+                Err(ErrorCode::Invalid) => Ok(self.directory(".")?.descriptor.sync()?),
+                synced => Ok(synced?),
+            },
             Some(_) => guard::sync(&self.descriptor),
         }
     }
