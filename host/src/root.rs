@@ -240,15 +240,11 @@ impl Root {
         let cursor_key = scope.derive(options.cursor_key.as_deref().unwrap_or(&secret), "cursor");
         let hash_key = (options.content_hash == ContentHash::HmacSha256)
             .then(|| scope.derive(&secret, "content hash"));
-        let grant = Grant {
-            root: Arc::new(root),
-            policy,
-            writable: !options.read_only,
-            new_file: match options.toolset {
-                Toolset::Core => PRIVATE_FILE,
-                Toolset::Workspace | Toolset::All => SHARED_FILE & !umask(),
-            },
+        let new_file = match options.toolset {
+            Toolset::Core => PRIVATE_FILE,
+            Toolset::Workspace | Toolset::All => SHARED_FILE & !umask(),
         };
+        let grant = Grant::new(root, policy, !options.read_only, new_file);
         if grant.writable {
             temporaries::sweep(grant.root.as_fd(), || false).map_err(unusable)?;
         }

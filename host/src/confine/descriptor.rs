@@ -203,7 +203,13 @@ impl View<'_> {
     }
 
     pub(super) fn stat_open(&mut self, descriptor: &Resource<Descriptor>) -> FsResult<Found> {
-        resolve::stat(&*self.node(descriptor)?.file).map_err(fail)
+        let node = self
+            .table
+            .get(&Resource::<Node>::new_borrow(descriptor.rep()))
+            .map_err(|_| ErrorCode::BadDescriptor)?;
+        let found = resolve::stat(&*node.file).map_err(fail)?;
+        self.confine.seen.look(&node.path, &found);
+        Ok(found)
     }
 
     /// What stands at a path: only regular files and directories are there.
@@ -218,7 +224,6 @@ impl View<'_> {
         let Target { whole, base } = self.target(descriptor, below)?;
         let policy = &self.confine.grant.policy;
         let (file, directory) = (policy.file(&whole), policy.directory(&whole));
-        self.confine.keep(whole);
         let (file, directory) = (refuse(file), refuse(directory));
         if file.is_err() && directory.is_err() {
             file?;
@@ -226,6 +231,8 @@ impl View<'_> {
         let found = resolve::Place::of(base.as_fd(), below)
             .and_then(|place| place.stat())
             .map_err(fail)?;
+        self.confine.seen.look(&whole, &found);
+        self.confine.keep(whole);
         let served = match kind(&found) {
             FileType::RegularFile => file.is_ok(),
             FileType::Directory => directory.is_ok(),

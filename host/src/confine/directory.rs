@@ -16,7 +16,7 @@ use wasmtime_wasi::p2::bindings::sync::filesystem::types::{
 };
 use wasmtime_wasi::p2::{FsError, FsResult};
 
-use super::descriptor::{Target, kind, type_of};
+use super::descriptor::{Node, Target, kind, type_of};
 use super::errno::{fail, refuse};
 use super::resolve::{self, Place};
 use super::system::{self, Found, Listing};
@@ -143,7 +143,12 @@ impl View<'_> {
             false => Hidden::Untold,
         };
         refuse(self.confine.grant.policy.directory(&path))?;
-        let node = self.node(descriptor)?;
+        let node = self
+            .table
+            .get(&Resource::<Node>::new_borrow(descriptor.rep()))
+            .map_err(|_| ErrorCode::BadDescriptor)?;
+        let found = resolve::stat(&*node.file).map_err(fail)?;
+        self.confine.seen.list(&path, &found);
         let again = || {
             let flags = OFlags::RDONLY | OFlags::DIRECTORY;
             resolve::open(&node.file, ".", flags, Mode::empty())

@@ -66,6 +66,17 @@ impl types::Host for View<'_> {
     }
 }
 
+impl View<'_> {
+    /// What an operation gave. An error is something that was seen as well,
+    /// and not of a kind that can be looked at again.
+    fn saw<T>(&mut self, result: FsResult<T>) -> FsResult<T> {
+        if result.is_err() {
+            self.confine.seen.doubt();
+        }
+        result
+    }
+}
+
 type Fd = Resource<Descriptor>;
 
 impl types::HostDescriptor for View<'_> {
@@ -82,10 +93,18 @@ impl types::HostDescriptor for View<'_> {
     }
 
     fn read(&mut self, file: Fd, length: Filesize, offset: Filesize) -> FsResult<(Vec<u8>, bool)> {
-        self.read_at(&file, length, offset)
+        let known = self
+            .node(&file)
+            .is_ok_and(|node| self.confine.seen.knows(&node.path));
+        let read = self.read_at(&file, length, offset);
+        if !known {
+            self.confine.seen.doubt();
+        }
+        self.saw(read)
     }
 
     fn write(&mut self, file: Fd, bytes: Vec<u8>, offset: Filesize) -> FsResult<Filesize> {
+        self.confine.seen.doubt();
         self.write_at(&file, &bytes, offset)
     }
 
@@ -98,7 +117,8 @@ impl types::HostDescriptor for View<'_> {
     }
 
     fn read_directory(&mut self, directory: Fd) -> FsResult<Resource<DirectoryEntryStream>> {
-        self.list(&directory)
+        let listed = self.list(&directory);
+        self.saw(listed)
     }
 
     fn create_directory_at(&mut self, directory: Fd, path: String) -> FsResult<()> {
@@ -126,12 +146,13 @@ impl types::HostDescriptor for View<'_> {
     }
 
     fn get_type(&mut self, descriptor: Fd) -> FsResult<DescriptorType> {
-        let found = self.stat_open(&descriptor)?;
-        Ok(type_of(kind(&found)))
+        let found = self.stat_open(&descriptor);
+        self.saw(found).map(|found| type_of(kind(&found)))
     }
 
     fn stat(&mut self, descriptor: Fd) -> FsResult<DescriptorStat> {
-        self.stat_open(&descriptor).map(|found| describe(&found))
+        let found = self.stat_open(&descriptor);
+        self.saw(found).map(|found| describe(&found))
     }
 
     fn stat_at(&mut self, directory: Fd, _: PathFlags, path: String) -> FsResult<DescriptorStat> {
@@ -140,7 +161,8 @@ impl types::HostDescriptor for View<'_> {
     }
 
     fn metadata_hash(&mut self, descriptor: Fd) -> FsResult<MetadataHashValue> {
-        self.stat_open(&descriptor).map(|found| fingerprint(&found))
+        let found = self.stat_open(&descriptor);
+        self.saw(found).map(|found| fingerprint(&found))
     }
 
     fn metadata_hash_at(
@@ -155,6 +177,7 @@ impl types::HostDescriptor for View<'_> {
 
     fn is_same_object(&mut self, one: Fd, other: Fd) -> wasmtime::Result<bool> {
         let (Ok(one), Ok(other)) = (self.stat_open(&one), self.stat_open(&other)) else {
+            self.confine.seen.doubt();
             return Ok(false);
         };
         Ok(identity(&one) == identity(&other))

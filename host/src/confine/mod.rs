@@ -10,6 +10,7 @@ pub(crate) mod faults;
 mod host;
 mod open;
 mod resolve;
+mod seen;
 pub(crate) mod system;
 pub(crate) mod temporaries;
 mod unfinished;
@@ -21,10 +22,11 @@ pub(crate) mod sequence;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use seen::{Seen, Surroundings};
 #[cfg(test)]
 pub(crate) use walk::forced;
 
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Instant;
@@ -46,6 +48,21 @@ pub(crate) struct Grant {
     pub(crate) writable: bool,
     /// The mode of files that are made, whatever the umask is by then.
     pub(crate) new_file: RawMode,
+    /// Where the root stands.
+    pub(crate) around: Surroundings,
+}
+
+impl Grant {
+    /// Of `root`, before the process gives up its rights.
+    pub(crate) fn new(root: OwnedFd, policy: Policy, writable: bool, new_file: RawMode) -> Self {
+        Self {
+            around: Surroundings::of(root.as_fd()),
+            root: Arc::new(root),
+            policy,
+            writable,
+            new_file,
+        }
+    }
 }
 
 /// What passed through on behalf of one call, and until when it may.
@@ -123,9 +140,20 @@ pub(crate) struct Confine {
     turn: Weak<unfinished::Lock>,
     /// Directories it has made for a call that is not done yet.
     made: Vec<String>,
+    seen: Seen,
 }
 
 impl Confine {
+    /// Whether it can be told later if all that was seen is unchanged.
+    pub(crate) fn can_be_held(&mut self) -> bool {
+        self.seen.can_be_held(&self.grant.root, &self.grant.around)
+    }
+
+    /// Whether all that was seen is unchanged.
+    pub(crate) fn is_unchanged(&self) -> bool {
+        self.seen.is_unchanged(&self.grant.root, &self.grant.around)
+    }
+
     /// Counts for another call from here on.
     pub(crate) fn count(&mut self, counters: Arc<Counters>) {
         self.counters = counters;
@@ -142,6 +170,7 @@ impl Confine {
             counters,
             scratch: String::new(),
             turn: Weak::new(),
+            seen: Seen::default(),
             made: Vec::new(),
         }
     }

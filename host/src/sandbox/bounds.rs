@@ -187,6 +187,11 @@ impl Memory {
         }
     }
 
+    /// Bytes of all its memories.
+    pub(super) fn used(&self) -> usize {
+        self.used
+    }
+
     /// Whether more was asked for than there may be.
     pub(super) fn ran_out(&self) -> bool {
         self.ran_out

@@ -17,6 +17,7 @@ use super::bounds::{Control, Memory};
 use super::clock::{self, Clock, Ticking};
 use super::embedded::{self, Source};
 use super::link;
+use super::parked;
 use super::pool::{self, Room, Slot, Slots};
 use crate::confine::{Confine, Grant, View};
 
@@ -57,11 +58,28 @@ impl State {
 /// A store for one instance, under every bound.
 pub(crate) struct Cell {
     pub(crate) store: Store<State>,
-    // Given back last.
-    _slot: Slot,
+    // Given back last; none while it is kept and no call uses it.
+    slot: Option<Slot>,
 }
 
 impl Cell {
+    /// Whether it is worth keeping: it has little memory, and what it has seen
+    /// of the files can be looked at again.
+    pub(super) fn can_be_kept(&mut self) -> bool {
+        let state = self.store.data_mut();
+        state.memory.used() <= parked::MAX_MEMORY && state.confine.can_be_held()
+    }
+
+    /// Whether what it has seen of the files is unchanged.
+    pub(super) fn is_unchanged(&self) -> bool {
+        self.store.data().confine.is_unchanged()
+    }
+
+    /// Gives up the right to run, or takes it up.
+    pub(super) fn swap_slot(&mut self, slot: Option<Slot>) -> Option<Slot> {
+        std::mem::replace(&mut self.slot, slot)
+    }
+
     /// From here on it works for the call that `control` is of.
     pub(crate) fn begin(&mut self, control: &Control) {
         let state = self.store.data_mut();
@@ -101,6 +119,7 @@ pub(crate) struct Chamber {
     slots: Arc<Slots>,
     clock: Clock,
     stopping: Arc<AtomicBool>,
+    kept: usize,
     on_demand: bool,
 }
 
@@ -115,6 +134,7 @@ impl Chamber {
         let Room {
             engine,
             calls,
+            kept,
             on_demand,
         } = pool::engine(calls, &limits)?;
         Ok(Self {
@@ -123,6 +143,7 @@ impl Chamber {
             grant,
             limits,
             slots: Slots::new(calls),
+            kept,
             stopping: Arc::default(),
             on_demand,
         })
@@ -149,6 +170,11 @@ impl Chamber {
     /// How many instances there can be at a time.
     pub(crate) fn calls(&self) -> usize {
         self.slots.count()
+    }
+
+    /// How many instances can be kept beside them.
+    pub(super) fn kept(&self) -> usize {
+        self.kept
     }
 
     /// Whether it shows only when an instance is made that there is room for it.
@@ -193,7 +219,17 @@ impl Chamber {
 
     /// A store for one instance, once there is room for it.
     pub(crate) fn cell(&self) -> Cell {
-        self.furnish(self.slots.take())
+        self.furnish(self.slot())
+    }
+
+    /// The right to one instance, once it can be had.
+    pub(super) fn slot(&self) -> Slot {
+        self.slots.take()
+    }
+
+    /// The same, if nobody waits for it.
+    pub(super) fn spare_slot(&self) -> Option<Slot> {
+        self.slots.spare()
     }
 
     /// A store that nobody waits for, if there is room and a future for it.
@@ -204,7 +240,7 @@ impl Chamber {
         self.slots.spare().map(|slot| self.furnish(slot))
     }
 
-    fn furnish(&self, slot: Slot) -> Cell {
+    pub(super) fn furnish(&self, slot: Slot) -> Cell {
         let mut table = ResourceTable::new();
         table.set_max_capacity(MAX_HANDLES);
         // Until a call begins: making an instance takes no time to speak of.
@@ -236,6 +272,9 @@ impl Chamber {
                 None => UpdateDeadline::Continue(1),
             })
         });
-        Cell { store, _slot: slot }
+        Cell {
+            store,
+            slot: Some(slot),
+        }
     }
 }

@@ -7,6 +7,7 @@ mod chamber;
 mod clock;
 mod embedded;
 mod link;
+mod parked;
 mod pool;
 mod streams;
 mod waiting;
@@ -22,6 +23,7 @@ use self::bindings::exports::preopen::mcp::tools::{self, CallError, Settings, To
 pub(crate) use self::bounds::{Control, Interruption, Listener};
 pub(crate) use self::chamber::{Cell, Chamber, Ended, State};
 pub(crate) use self::embedded::{COMPONENT, Source};
+use self::parked::{Lot, Parked};
 use crate::component;
 use crate::confine::Grant;
 use crate::root::{Root, WriteMode};
@@ -68,11 +70,15 @@ pub(crate) struct Sandbox {
     settings: Settings,
     /// It is not ours: what it says is looked at before it is passed on.
     foreign: bool,
+    /// The same, for an instance whose files have not changed.
+    going_on: Settings,
     /// Instances that no call has used yet, made while nobody waited.
     ready: Mutex<Vec<Ready>>,
+    /// Instances that are kept for the next page.
+    lot: Lot,
 }
 
-/// An instance that no call has used yet.
+/// An instance that no call uses.
 struct Ready {
     guest: bindings::Guest,
     cell: Cell,
@@ -98,10 +104,16 @@ impl Sandbox {
     pub(crate) fn new(root: &Root, calls: usize, source: Source<'_>) -> Result<Self, SandboxError> {
         let chamber = Chamber::new(Arc::clone(&root.grant), root.limits.clone(), calls)?;
         let component = chamber.load(source).and_then(bindings::GuestPre::new)?;
+        let settings = settings(root);
         let sandbox = Self {
+            going_on: Settings {
+                files_unchanged: true,
+                ..settings.clone()
+            },
+            lot: Lot::new(chamber.kept()),
             chamber,
             component,
-            settings: settings(root),
+            settings,
             foreign: matches!(source, Source::Own(_)),
             ready: Mutex::default(),
         };
@@ -135,6 +147,7 @@ impl Sandbox {
     pub(crate) fn stop(&self, patience: Duration) {
         self.chamber.forbid();
         self.ready().clear();
+        self.lot.clear();
         self.chamber.wait_for_all(patience);
     }
 
@@ -181,7 +194,8 @@ impl Sandbox {
         })
     }
 
-    /// Runs one tool call in an instance of its own.
+    /// Runs one tool call: in an instance of its own, or where it goes on with
+    /// a traversal, in the one that is kept for that.
     pub(crate) fn call(
         &self,
         name: &str,
@@ -189,17 +203,20 @@ impl Sandbox {
         control: &Control,
     ) -> (Outcome, Remains<'_>) {
         let _ticking = self.chamber.keep_time();
-        let mut cell = None;
-        let ended = self.work(name, arguments, control, &mut cell);
-        let clean = matches!(ended.result, Ok(Ok(_)));
-        let outcome = self.outcome(name, control, ended);
-        // What a call that failed leaves behind is gone before anybody hears of it.
-        let cell = cell.filter(|_| clean);
-        let remains = Remains {
+        let mut used = None;
+        let ended = self.work(name, arguments, control, &mut used);
+        let mut remains = Remains {
             sandbox: self,
-            cell,
+            cell: None,
         };
-        (outcome, remains)
+        // What a call that failed leaves behind is gone before anybody hears of it.
+        if let (Ok(Ok(answer)), Some(used)) = (&ended.result, used) {
+            remains.cell = match &answer.kept_for {
+                Some(cursor) => self.keep(name, cursor, used),
+                None => Some(used.cell),
+            };
+        }
+        (self.outcome(name, control, ended), remains)
     }
 
     fn work(
@@ -207,21 +224,63 @@ impl Sandbox {
         name: &str,
         arguments: &str,
         control: &Control,
-        kept: &mut Option<Cell>,
+        used: &mut Option<Ready>,
     ) -> Ended<Result<tools::ToolResult, CallError>> {
-        let made = self
-            .ready()
-            .pop()
-            .map_or_else(|| self.make(self.chamber.cell()), Ok);
-        let Ready { guest, cell } = match made {
-            Ok(ready) => ready,
-            Err(ended) => return ended,
+        let (ready, settings) = match self.kept(name, arguments) {
+            Some(kept) => (kept, &self.going_on),
+            None => match self.fresh() {
+                Ok(fresh) => (fresh, &self.settings),
+                Err(ended) => return ended,
+            },
         };
-        let cell = kept.insert(cell);
+        let Ready { guest, cell } = used.insert(ready);
         cell.begin(control);
         let tools = guest.preopen_mcp_tools();
-        let result = tools.call_call_tool(&mut cell.store, &self.settings, name, arguments);
+        let result = tools.call_call_tool(&mut cell.store, settings, name, arguments);
         cell.end(result)
+    }
+
+    /// An instance that no call has used.
+    fn fresh<T>(&self) -> Result<Ready, Ended<T>> {
+        let ready = self.ready().pop();
+        ready.map_or_else(|| self.make(self.chamber.cell()), Ok)
+    }
+
+    /// The instance that was kept for this call, if what it saw is unchanged.
+    fn kept(&self, name: &str, arguments: &str) -> Option<Ready> {
+        if !self.lot.has(name, arguments) {
+            return None;
+        }
+        // An instance only ever runs with the right to; one that was made ahead
+        // may have the last.
+        let slot = self.chamber.spare_slot().unwrap_or_else(|| {
+            let ahead = self.ready().pop();
+            ahead
+                .and_then(|mut ready| ready.cell.swap_slot(None))
+                .unwrap_or_else(|| self.chamber.slot())
+        });
+        let mut kept = self.lot.take(name, arguments)?.ready;
+        kept.cell.swap_slot(Some(slot));
+        kept.cell.is_unchanged().then_some(kept)
+    }
+
+    /// Keeps an instance for the call that `cursor` is sent with, if that is
+    /// possible; what is left of it otherwise.
+    fn keep(&self, name: &str, cursor: &str, mut used: Ready) -> Option<Cell> {
+        let possible =
+            self.lot.has_places() && cursor.len() <= parked::MAX_CURSOR && used.cell.can_be_kept();
+        if !possible {
+            return Some(used.cell);
+        }
+        // Given back once there is room for another instance again.
+        let slot = used.cell.swap_slot(None);
+        self.lot.park(Parked {
+            ready: used,
+            tool: name.to_owned(),
+            cursor: cursor.to_owned(),
+        });
+        drop(slot);
+        None
     }
 
     fn make<T>(&self, mut cell: Cell) -> Result<Ready, Ended<T>> {
@@ -237,6 +296,10 @@ impl Sandbox {
     /// Makes an instance for the next call, if there is room for one that
     /// nobody waits for.
     fn prepare(&self) {
+        // One that goes on with a traversal leaves the one made ahead in place.
+        if self.ready().len() >= self.chamber.calls() {
+            return;
+        }
         if let Some(cell) = self.chamber.spare_cell()
             && let Ok(ready) = self.make::<()>(cell)
         {

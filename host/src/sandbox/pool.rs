@@ -8,6 +8,7 @@ use std::time::Duration;
 use preopen_contract::limits::Limits;
 use wasmtime::{Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
 
+use super::parked;
 use crate::engine;
 use crate::shortage::Shortage;
 
@@ -24,21 +25,25 @@ const KEEP: usize = 1 << 20;
 pub(super) struct Room {
     pub(super) engine: Engine,
     pub(super) calls: usize,
+    /// Instances beside those of calls, for traversals that go on.
+    pub(super) kept: usize,
     /// Nothing is set aside: whether an instance fits shows when one is made.
     pub(super) on_demand: bool,
 }
 
-/// Room for `calls` instances or, where the address space is too small for
+/// Room for `calls` instances and some that are kept or, where the address space is too small for
 /// that, for one: set aside if possible, else taken for every call anew.
 pub(super) fn engine(calls: usize, limits: &Limits) -> Result<Room, Shortage> {
-    for calls in [calls, 1] {
+    for (calls, kept) in [(calls, parked::PLACES), (calls, 0), (1, 0)] {
         let mut config = engine::config();
-        config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool(calls, limits)));
+        let pool = pool(calls + kept, limits);
+        config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
         match Engine::new(&config) {
             Ok(engine) => {
                 return Ok(Room {
                     engine,
                     calls,
+                    kept,
                     on_demand: false,
                 });
             }
@@ -53,13 +58,14 @@ pub(super) fn engine(calls: usize, limits: &Limits) -> Result<Room, Shortage> {
         .map(|engine| Room {
             engine,
             calls: 1,
+            kept: 0,
             on_demand: true,
         })
         .map_err(|error| Shortage::behind(&error).unwrap_or(Shortage::AddressSpace))
 }
 
-fn pool(calls: usize, limits: &Limits) -> PoolingAllocationConfig {
-    let instances = u32::try_from(calls).unwrap_or(u32::MAX);
+fn pool(instances: usize, limits: &Limits) -> PoolingAllocationConfig {
+    let instances = u32::try_from(instances).unwrap_or(u32::MAX);
     let parts = instances.saturating_mul(PER_COMPONENT);
     let mut pool = PoolingAllocationConfig::default();
     pool.total_component_instances(instances)

@@ -94,12 +94,8 @@ impl Real {
         for (path, thing) in CONTENT {
             put(&root, path, *thing);
         }
-        let grant = Grant {
-            root: Arc::new(fs::File::open(&root).expect("the root").into()),
-            policy,
-            writable,
-            new_file: 0o600,
-        };
+        let opened = fs::File::open(&root).expect("the root").into();
+        let grant = Grant::new(opened, policy, writable, 0o600);
         let deadline = Instant::now() + Duration::from_secs(600);
         let mut real = Self {
             table: ResourceTable::new(),

@@ -75,12 +75,9 @@ impl World {
 
     fn confine(&self) -> Confine {
         let options = self.inner.options();
-        let grant = Grant {
-            root: Arc::new(fs::File::open(self.root()).unwrap().into()),
-            policy: Policy::new(&options.include, &options.exclude).unwrap(),
-            writable: self.writable,
-            new_file: 0o600,
-        };
+        let root = fs::File::open(self.root()).unwrap().into();
+        let policy = Policy::new(&options.include, &options.exclude).unwrap();
+        let grant = Grant::new(root, policy, self.writable, 0o600);
         let deadline = Instant::now() + Duration::from_secs(60);
         Confine::new(Arc::new(grant), Arc::new(Counters::until(deadline)))
     }

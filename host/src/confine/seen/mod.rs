@@ -1,0 +1,240 @@
+//! What an instance has seen of the files, so that the host can say later
+//! whether all of it is still so: the directories it listed, the files it
+//! looked at, and in which state each was. It sees what passes through the
+//! instance's descriptors and knows nothing of why.
+
+mod stamp;
+#[cfg(target_os = "linux")]
+#[path = "linux.rs"]
+mod system;
+#[cfg(not(target_os = "linux"))]
+#[path = "other.rs"]
+mod system;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::fs::{FileType, Mode, OFlags};
+use rustix::io::Errno;
+
+use self::stamp::Stamp;
+pub(crate) use self::system::Surroundings;
+use self::system::Watch;
+use super::descriptor::kind;
+use super::resolve::{self, Place};
+use super::system::{Found, HOLD};
+
+/// The most directories and files that are remembered of an instance; looking
+/// at more of them again would cost what doing the work again costs.
+const MAX_THINGS: usize = 128 << 10;
+
+/// How often all directories are looked at again before they are watched
+/// instead, which costs once as much as ten looks, and nothing from then on.
+const LOOKS: u32 = 8;
+
+/// What one instance has seen.
+#[derive(Debug)]
+pub(crate) struct Seen {
+    /// By path from the root; the root's is empty.
+    things: BTreeMap<Box<str>, Thing>,
+    /// Nothing was seen that cannot be looked at again, or was changing.
+    certain: bool,
+    /// The one that all directories are on.
+    disk: Option<(u32, u32)>,
+    looks: u32,
+    watch: Option<Watch>,
+}
+
+/// Something at a path.
+#[derive(Debug)]
+struct Thing {
+    stamp: Stamp,
+    is_directory: bool,
+    /// The watch tells when it changes.
+    watched: bool,
+}
+
+impl Default for Seen {
+    fn default() -> Self {
+        Self {
+            things: BTreeMap::new(),
+            certain: true,
+            disk: None,
+            looks: 0,
+            watch: None,
+        }
+    }
+}
+
+impl Seen {
+    /// Takes note that the directory `path` is being listed, and of its state
+    /// just before.
+    pub(super) fn list(&mut self, path: &str, found: &Found) {
+        // A change right behind this one could leave the same times, and other
+        // disks may have other habits.
+        let disk = *self.disk.get_or_insert(found.device);
+        if !stamp::is_settled(found) || disk != found.device {
+            self.doubt();
+        }
+        self.note(path, found);
+    }
+
+    /// Takes note of the state of what is at `path`.
+    pub(super) fn look(&mut self, path: &str, found: &Found) {
+        self.note(path, found);
+    }
+
+    /// Whether the state of what is at `path` is known.
+    pub(super) fn knows(&self, path: &str) -> bool {
+        self.things.contains_key(path)
+    }
+
+    /// Takes note of something that cannot be looked at again, or that changed
+    /// something: what this instance has seen is never called unchanged.
+    pub(super) fn doubt(&mut self) {
+        self.certain = false;
+        self.things.clear();
+        self.watch = None;
+    }
+
+    fn note(&mut self, path: &str, found: &Found) {
+        if !self.certain {
+            return;
+        }
+        let stamp = Stamp::of(found);
+        let same = match self.things.get(path) {
+            Some(thing) => thing.stamp == stamp,
+            None if self.things.len() >= MAX_THINGS => false,
+            None => {
+                let thing = Thing {
+                    stamp,
+                    is_directory: kind(found) == FileType::Directory,
+                    watched: false,
+                };
+                self.things.insert(path.into(), thing);
+                true
+            }
+        };
+        if !same {
+            self.doubt();
+        }
+    }
+
+    /// Whether it can be told later if all of this is unchanged. `around` is
+    /// what is known of where `root` stands.
+    pub(crate) fn can_be_held(&mut self, root: &OwnedFd, around: &Surroundings) -> bool {
+        if !self.certain || !around.is_telling() {
+            return false;
+        }
+        self.looks += 1;
+        if self.looks > LOOKS && self.watch.is_none() {
+            self.watch = Watch::new(around);
+        }
+        match &self.watch {
+            None => true,
+            Some(watch) => match extend(watch, &mut self.things, root) {
+                Ok(unchanged) => unchanged,
+                Err(NoRoom) => {
+                    // Then they go on being looked at.
+                    self.watch = None;
+                    self.looks = 0;
+                    self.things
+                        .values_mut()
+                        .for_each(|thing| thing.watched = false);
+                    true
+                }
+            },
+        }
+    }
+
+    /// Whether nothing of it has changed, and every path still leads where it
+    /// led.
+    pub(crate) fn is_unchanged(&self, root: &OwnedFd, around: &Surroundings) -> bool {
+        if !self.certain
+            || self
+                .watch
+                .as_ref()
+                .is_some_and(|watch| !watch.is_silent(around))
+        {
+            return false;
+        }
+        let mut parent = Parent::default();
+        self.things.iter().all(|(path, thing)| {
+            if thing.watched && has_watched_parent(&self.things, path) {
+                return true;
+            }
+            parent.stat(root, path).is_ok_and(|found| {
+                let stamp = Stamp::of(&found);
+                match thing.watched {
+                    true => stamp.is_of_the_same(&thing.stamp),
+                    false => stamp == thing.stamp,
+                }
+            })
+        })
+    }
+}
+
+/// There can be no more watches.
+struct NoRoom;
+
+/// Watches the directories among `things` that are not watched yet; whether
+/// each was still what it was as its watch began.
+fn extend(
+    watch: &Watch,
+    things: &mut BTreeMap<Box<str>, Thing>,
+    root: &OwnedFd,
+) -> Result<bool, NoRoom> {
+    for (path, thing) in things {
+        if !thing.is_directory || thing.watched {
+            continue;
+        }
+        let path = if path.is_empty() { "." } else { path };
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+        let Ok(directory) = resolve::open(root, path, flags, Mode::empty()) else {
+            return Ok(false);
+        };
+        if !watch.add(directory.as_fd()) {
+            return Err(NoRoom);
+        }
+        thing.watched = true;
+        if resolve::stat(&directory).map(|found| Stamp::of(&found)) != Ok(thing.stamp) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Whether the watch on the directory that `path` stands in tells when it
+/// leads elsewhere.
+fn has_watched_parent(things: &BTreeMap<Box<str>, Thing>, path: &str) -> bool {
+    let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
+    path.is_empty() || things.get(parent).is_some_and(|thing| thing.watched)
+}
+
+/// The directory of the path that was looked at last: in their order most
+/// paths share it with the one before.
+#[derive(Default)]
+struct Parent {
+    path: String,
+    directory: Option<OwnedFd>,
+}
+
+impl Parent {
+    fn stat(&mut self, root: &OwnedFd, path: &str) -> Result<Found, Errno> {
+        if path.is_empty() {
+            return resolve::stat(root);
+        }
+        let Some((parent, name)) = path.rsplit_once('/') else {
+            return Place::of(root.as_fd(), path)?.stat();
+        };
+        if self.directory.is_none() || self.path != parent {
+            let flags = HOLD | OFlags::DIRECTORY;
+            self.directory = Some(resolve::open(root, parent, flags, Mode::empty())?);
+            parent.clone_into(&mut self.path);
+        }
+        let directory = self.directory.as_ref().unwrap_or(root);
+        Place::of(directory.as_fd(), name)?.stat()
+    }
+}
