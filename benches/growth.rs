@@ -3,7 +3,7 @@
 //! through the last of them on logarithmic axes: its slope is 1 where the time
 //! grows as the size does, and 2 where every page does all the work again.
 
-use std::fmt::{self, Display, Write};
+use std::fmt::{self, Display};
 use std::io;
 use std::path::Path;
 use std::time::Duration;
@@ -15,13 +15,13 @@ use tempfile::TempDir;
 use crate::client::{self, Peer};
 use crate::corpus::{self, COMMON, TREE_PART};
 use crate::measure::{CLIENT, median, on_core};
-use crate::table::Amount;
+use crate::table::{Amount, Bound, Row};
 
 /// The slope that still counts as growing linearly. Sorting alone adds a few
 /// hundredths, and what no cache holds any longer is slower to look at.
-pub(crate) const AT_MOST: f64 = 1.15;
+const AT_MOST: f64 = 1.15;
 /// A traversal that is not at its end by then is given up.
-const LIMIT: Duration = Duration::from_secs(120);
+const LIMIT: Duration = Duration::from_secs(40);
 /// A traversal is repeated until it took this long in all, but five times at most.
 const ENOUGH: Duration = Duration::from_secs(2);
 const TURNS: usize = 5;
@@ -71,9 +71,24 @@ impl Series {
         Some(rise / run)
     }
 
-    /// Whether it grows faster than it may, or was not measured at every size.
-    pub(crate) fn is_over(&self) -> bool {
-        self.cut || self.exponent().is_none_or(|slope| slope > AT_MOST)
+    /// Its line of the table. A size that was given up is not kept to any bound.
+    pub(crate) fn row(&self) -> Row {
+        let join = |value: &dyn Fn(&(f64, f64)) -> String| {
+            let values: Vec<String> = self.points.iter().map(value).collect();
+            values.join(" → ")
+        };
+        let sizes = join(&|(size, _)| size.to_string());
+        let times = join(&|(_, time)| Amount::Time(*time).to_string());
+        let cut = if self.cut { " → given up" } else { "" };
+        let work = format!(
+            "{} of {sizes} {}, to the end: {times}{cut}; grows as",
+            self.name, self.unit
+        );
+        let bound = Bound::AtMost(Amount::Exponent(AT_MOST));
+        match self.exponent() {
+            Some(exponent) if !self.cut => Row::alone(work, Amount::Exponent(exponent), bound),
+            _ => Row::missing(work, bound),
+        }
     }
 }
 
@@ -121,7 +136,7 @@ struct Traversal {
 
 const TRAVERSALS: [Traversal; 4] = [
     Traversal {
-        name: "search_files, every path, 100 files a directory",
+        name: "search_files, every path",
         unit: Unit::Files,
         most: usize::MAX,
         tool: "search_files",
@@ -129,7 +144,7 @@ const TRAVERSALS: [Traversal; 4] = [
         build: |root, files| corpus::tree(root, files, 100).map(|()| files / 200),
     },
     Traversal {
-        name: "list_directory, all files in one directory",
+        name: "list_directory",
         unit: Unit::Files,
         // Ten times as many take as long to make as the largest tree.
         most: 100_000,
@@ -138,7 +153,7 @@ const TRAVERSALS: [Traversal; 4] = [
         build: |root, files| corpus::tree(root, files, files).map(|()| files / 200),
     },
     Traversal {
-        name: "read_text_file, one file",
+        name: "read_text_file",
         unit: Unit::Mebibytes,
         most: usize::MAX,
         tool: "read_text_file",
@@ -149,7 +164,7 @@ const TRAVERSALS: [Traversal; 4] = [
         },
     },
     Traversal {
-        name: "search_text, two hits in 32 KiB, files of that size",
+        name: "search_text, two hits in 32 KiB",
         unit: Unit::Mebibytes,
         most: usize::MAX,
         tool: "search_text",
@@ -160,14 +175,17 @@ const TRAVERSALS: [Traversal; 4] = [
 
 /// Measures every traversal; what is traversed lies below `place` meanwhile.
 pub(crate) fn measure(place: &Path, sizes: &Sizes) -> Result<Vec<Series>> {
+    // All of it stays until the end: the system is slow to make files where
+    // others have just been removed.
+    let mut roots = Vec::new();
     TRAVERSALS
         .iter()
-        .map(|traversal| traversal.measure(place, sizes))
+        .map(|traversal| traversal.measure(place, sizes, &mut roots))
         .collect()
 }
 
 impl Traversal {
-    fn measure(&self, place: &Path, sizes: &Sizes) -> Result<Series> {
+    fn measure(&self, place: &Path, sizes: &Sizes, roots: &mut Vec<TempDir>) -> Result<Series> {
         let sizes = match self.unit {
             Unit::Files => &sizes.files,
             Unit::Mebibytes => &sizes.mebibytes,
@@ -181,7 +199,9 @@ impl Traversal {
         for &size in sizes.iter().filter(|size| **size <= self.most) {
             let root = TempDir::new_in(place)?;
             let calls = (self.build)(root.path(), size)?;
-            match self.time(root.path(), calls) {
+            let time = self.time(root.path(), calls);
+            roots.push(root);
+            match time {
                 Ok(seconds) => {
                     let unit = self.unit;
                     eprintln!("{}, {size} {unit}: {}", self.name, Amount::Time(seconds));
@@ -215,36 +235,4 @@ impl Traversal {
         }
         Ok(median(times))
     }
-}
-
-/// The series as a markdown table, one line for each.
-pub(crate) fn markdown(series: &[Series]) -> String {
-    let mut table = String::from("| traversal | sizes | times | exponent | at most |\n");
-    table.push_str("|---|---|---|--:|--:|\n");
-    for one in series {
-        let sizes: Vec<String> = one
-            .points
-            .iter()
-            .map(|(size, _)| size.to_string())
-            .collect();
-        let times: Vec<String> = one
-            .points
-            .iter()
-            .map(|(_, time)| Amount::Time(*time).to_string())
-            .collect();
-        let exponent = match one.exponent() {
-            Some(exponent) if !one.cut => format!("{exponent:.2}"),
-            Some(exponent) => format!("{exponent:.2}, and no end in time"),
-            None => "not measured".to_owned(),
-        };
-        let _ = writeln!(
-            table,
-            "| {} | {} {} | {} | {exponent} | {AT_MOST} |",
-            one.name,
-            sizes.join(", "),
-            one.unit,
-            times.join(", "),
-        );
-    }
-    table
 }

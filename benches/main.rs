@@ -1,8 +1,7 @@
 //! The benchmarks: `cargo bench` measures the server and a baseline in the same
 //! run and prints one table; with `-- --check` a row over its bound fails the
-//! run. A word on the command line picks the kinds of work that contain it;
-//! `growth`, which takes minutes by itself, is measured only where it is named.
-//! With `PREOPEN_UPDATE_DOCS=1` the figures also go into the documents.
+//! run. A word on the command line picks the kinds of work that contain it.
+//! With `PREOPEN_UPDATE_DOCS=1` the figures of a whole run also go into the documents.
 //!
 //! Round trips on a running server are repeated thousands of times, which is
 //! what criterion is good at: it warms up, chooses the number of turns, and says
@@ -49,11 +48,7 @@ fn main() -> Result<ExitCode> {
         .map(String::as_str)
         .collect();
 
-    let kept = if words.contains(&"growth") {
-        grow(&arguments)?
-    } else {
-        measure(&words)?
-    };
+    let kept = measure(&words, &growth::Sizes::parse(&arguments)?)?;
     Ok(if kept || !check {
         ExitCode::SUCCESS
     } else {
@@ -61,28 +56,9 @@ fn main() -> Result<ExitCode> {
     })
 }
 
-/// Measures how cost grows, and prints and draws it. Whether it does so linearly.
-fn grow(arguments: &[String]) -> Result<bool> {
-    let place = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let series = growth::measure(place, &growth::Sizes::parse(arguments)?)?;
-    let table = growth::markdown(&series);
-    println!("{table}");
-    plot::draw(&place.join("growth.svg"), &series)?;
-    if report::is_wanted() {
-        plot::draw(&report::document("growth.svg"), &series)?;
-        let circumstances = report::circumstances("cargo bench -- growth", place);
-        report::update("growth", &format!("{table}\n{circumstances}."))?;
-    }
-    let over = series.iter().filter(|one| one.is_over());
-    Ok(over
-        .inspect(|one| eprintln!("grows too fast: {}", one.name))
-        .count()
-        == 0)
-}
-
 /// Measures the kinds of work that contain one of `words`, or all, and prints
 /// the table of them. Whether every row keeps its bound.
-fn measure(words: &[&str]) -> Result<bool> {
+fn measure(words: &[&str], sizes: &growth::Sizes) -> Result<bool> {
     let place = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let corpus = Corpus::build(place)?;
     let echo = programs::echo(&corpus.beside())?;
@@ -122,16 +98,19 @@ fn measure(words: &[&str]) -> Result<bool> {
     run("listings", &mut || listings::all(&corpus))?;
     run("durable write", &mut || transfers::durable_write(&corpus))?;
     run("memory", &mut || memory::all(&corpus))?;
+    let mut series = Vec::new();
+    run("growth", &mut || {
+        series = growth::measure(place, sizes)?;
+        Ok(series.iter().map(growth::Series::row).collect())
+    })?;
 
     let table = table::markdown(&rows);
     println!("{table}");
     if report::is_wanted() && words.is_empty() {
         let version = ripgrep.map_or_else(|| "no ripgrep".to_owned(), |(_, version)| version);
         let circumstances = report::circumstances("cargo bench", place);
-        report::update(
-            "performance",
-            &format!("{table}\n{circumstances}; {version}."),
-        )?;
+        report::update(&format!("{table}\n{circumstances}; {version}."))?;
+        plot::draw(&report::document("growth.svg"), &series)?;
     }
     let over = rows.iter().filter(|row| row.is_over());
     Ok(over

@@ -1,4 +1,4 @@
-//! Where the figures go besides the screen: into the places that
+//! Where the figures go besides the screen: into the place that
 //! `docs/performance.md` keeps for them, with what somebody else needs to know
 //! about the machine that they come from.
 
@@ -20,15 +20,16 @@ pub(crate) fn document(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// Replaces what stands between the two comments called `name`.
-pub(crate) fn update(name: &str, text: &str) -> Result<()> {
+/// Replaces what stands between the two comments that mark the figures' place.
+pub(crate) fn update(text: &str) -> Result<()> {
+    const BEGIN: &str = "<!-- cargo bench -->\n";
+    const END: &str = "<!-- /cargo bench -->";
     let file = document("performance.md");
     let old = fs::read_to_string(&file)?;
-    let (begin, end) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->"));
-    let (head, rest) = old.split_once(&begin).context("a place for the figures")?;
-    let (_, tail) = rest.split_once(&end).context("the end of that place")?;
+    let (head, rest) = old.split_once(BEGIN).context("a place for the figures")?;
+    let (_, tail) = rest.split_once(END).context("the end of that place")?;
     let text = text.trim_end();
-    fs::write(&file, format!("{head}{begin}\n{text}\n\n{end}{tail}"))?;
+    fs::write(&file, format!("{head}{BEGIN}\n{text}\n\n{END}{tail}"))?;
     Ok(())
 }
 

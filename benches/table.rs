@@ -11,12 +11,17 @@ pub(crate) enum Amount {
     Memory(f64),
     /// Calls in a second.
     Rate(f64),
+    /// The power of the size that a time grows with.
+    Exponent(f64),
 }
 
 impl Amount {
     const fn number(self) -> f64 {
         match self {
-            Self::Time(number) | Self::Memory(number) | Self::Rate(number) => number,
+            Self::Time(number)
+            | Self::Memory(number)
+            | Self::Rate(number)
+            | Self::Exponent(number) => number,
         }
     }
 }
@@ -29,6 +34,7 @@ impl Display for Amount {
             Self::Time(time) => write!(f, "{time:.2} s"),
             Self::Memory(mebibytes) => write!(f, "{mebibytes:.1} MiB"),
             Self::Rate(rate) => write!(f, "{rate:.0}/s"),
+            Self::Exponent(exponent) => write!(f, "size^{exponent:.2}"),
         }
     }
 }
