@@ -31,6 +31,7 @@ mod regressions;
 mod scheduling;
 mod shortage;
 mod slow_disk;
+mod soak;
 mod temporaries;
 pub(crate) mod tools_read;
 pub(crate) mod tools_write;
