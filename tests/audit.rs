@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Launch, Root, Server, make_pipe, run};
+use crate::harness::{Launch, Root, Server, call, make_pipe, run};
 
 /// A file beside the root.
 fn beside(root: &Root, name: &str) -> PathBuf {
@@ -219,7 +219,8 @@ fn a_call_that_is_cancelled_before_its_turn_is_told_too() {
         .args([std::ffi::OsStr::new("--audit"), file.as_os_str()])
         .args(["--workers", "1"])
         .busy(1);
-    server.send(&crate::harness::call(2, "list_directory", json!({})));
+    let write = json!({"path": "f.txt", "content": "content"});
+    server.send(&call(2, "write_text_file", write));
     server.send(&crate::harness::cancel(2));
     server.send(&crate::harness::cancel(1));
     server.close();

@@ -24,6 +24,9 @@ fn calls_with_long_ids_do_not_pile_up_behind_a_long_one() {
     let writer = thread::spawn(move || {
         let long = call("long", "search_text", json!({"query": "needle"}));
         writeln!(stdin, "{long}").unwrap();
+        // It waits for the one before it, and those behind it wait for it.
+        let write = json!({"path": "f.txt", "content": "content"});
+        writeln!(stdin, "{}", call("write", "write_text_file", write)).unwrap();
         for number in 1..=calls {
             let id = format!("{number}{}", "7".repeat(8_000_000));
             let line = call("ID", "list_directory", json!({})).to_string();
@@ -31,7 +34,7 @@ fn calls_with_long_ids_do_not_pile_up_behind_a_long_one() {
         }
         stdin
     });
-    for _ in 0..=calls {
+    for _ in 0..calls + 2 {
         process.line().expect("an answer");
     }
     match process.peak_memory() {
@@ -81,6 +84,26 @@ fn the_end_of_input_is_seen_behind_answers_that_nobody_reads() {
     }
     process.write(format!("{}\n", probe("unread")).as_bytes());
     ends_quietly(process);
+}
+
+#[test]
+fn a_reader_that_vanishes_while_much_waits_for_it_ends_the_server_quietly() {
+    let root = Root::new()
+        .haystack()
+        .file("big.txt", "line of text\n".repeat(2000));
+    let (mut process, unread) = unread(Launch::new(&root).args(HAYSTACK));
+    let search = call("long", "search_text", json!({"query": "needle"}));
+    process.write(format!("{search}\n").as_bytes());
+    // Far more than the pipe holds: whoever writes is in the middle of a line.
+    for id in 0..100 {
+        let line = call(id, "read_text_file", json!({"path": "big.txt"}));
+        process.write(format!("{line}\n").as_bytes());
+    }
+    let mut first = [0; 1 << 10];
+    (&unread).read_exact(&mut first).unwrap();
+    drop(unread);
+    let exit = process.wait();
+    assert_eq!((exit.code, exit.stderr.as_str()), (Some(0), ""));
 }
 
 #[test]

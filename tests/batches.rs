@@ -213,7 +213,12 @@ fn the_end_of_input_gives_the_answers_that_there_are() {
     // The second call has not begun by then.
     let arguments = [&HAYSTACK[..], &["--workers", "1"]].concat();
     let mut client = Client::settled(&root, "2025-03-26", &arguments);
-    client.send(&json!([long(1), long(2), ping(3)]));
+    let write = json!({"path": "f.txt", "content": "content"});
+    client.send(&json!([
+        long(1),
+        call(2, "write_text_file", write),
+        ping(3)
+    ]));
     drop(client.0.take_stdin());
     assert_eq!(ids(&client.line()), [3]);
     client.close();
@@ -228,6 +233,9 @@ fn answers_that_wait_for_their_batches_do_not_pile_up() {
     let batches = 200;
     let writer = thread::spawn(move || {
         writeln!(stdin, "{}", long("long")).unwrap();
+        // It waits for the one before it, and those behind it wait for it.
+        let write = json!({"path": "f.txt", "content": "content"});
+        writeln!(stdin, "{}", call("write", "write_text_file", write)).unwrap();
         for number in 0..batches {
             // Definitions of some kilobytes each, which wait for a call that waits.
             let list = |at| ask(format!("{number}-{at}"), "tools/list", json!({}));
@@ -238,7 +246,7 @@ fn answers_that_wait_for_their_batches_do_not_pile_up() {
         stdin
     });
     let mut bytes = 0;
-    for _ in 0..=batches {
+    for _ in 0..batches + 2 {
         bytes += client.0.line().expect("an answer").len();
     }
     // Together they are more than may be held at any one time.

@@ -93,6 +93,8 @@ signals! {
     sigterm_when_busy_exits_0: TERM, true;
     sigint_when_idle_exits_0: INT, false;
     sigint_when_busy_exits_0: INT, true;
+    sighup_when_idle_exits_0: HUP, false;
+    sighup_when_busy_exits_0: HUP, true;
 }
 
 #[test]

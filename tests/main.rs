@@ -6,6 +6,7 @@
 pub(crate) mod harness;
 
 mod audit;
+mod audit_kept;
 mod backlog;
 mod batches;
 mod cancelling;

@@ -80,6 +80,27 @@ fn a_write_that_is_not_done_in_time_changes_nothing() {
 }
 
 #[test]
+fn a_write_that_is_not_done_in_time_leaves_no_directory_it_made() {
+    let root = Root::new();
+    let test = "a_write_that_is_not_done_in_time_leaves_no_directory_it_made";
+    let delay = "inject=fsync:delay_exit=3000000:when=1";
+    let Some((launch, _)) = traced(test, &root, &["trace=fsync,seccomp", delay]) else {
+        return;
+    };
+    let arguments = ["--toolset", "workspace", "--call-timeout", "2s"];
+    let mut server = launch.args(arguments).start();
+    let write = json!({"path": "a/b/c/f.txt", "content": "new"});
+    let late = server.call("write_file", write);
+    late.refused_naming(&["--call-timeout"]);
+    assert_eq!(root.names(), Vec::<String>::new());
+    // What is done in time stays.
+    let made = json!({"path": "a/b"});
+    server.call("create_directory", made).value();
+    server.close();
+    assert!(root.at("a/b").is_dir());
+}
+
+#[test]
 fn a_write_that_is_done_is_answered_past_its_time() {
     let root = Root::new().file("f.txt", "old");
     let test = "a_write_that_is_done_is_answered_past_its_time";

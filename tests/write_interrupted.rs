@@ -65,6 +65,31 @@ fn a_process_that_is_killed_leaves_the_whole_file_or_none() {
     }
 }
 
+/// Unlike one that is killed it leaves nothing for the next start to clear up.
+#[test]
+fn a_process_that_is_told_to_end_leaves_the_whole_file_or_nothing() {
+    for end in [
+        Some(Signal::TERM),
+        Some(Signal::INT),
+        Some(Signal::HUP),
+        None,
+    ] {
+        for way in WAYS {
+            let root = Root::new();
+            let server = writing(&root, way);
+            wait_for("entry", || root.names().pop());
+            let (_, exit) = match end {
+                Some(signal) => server.stop(signal),
+                None => server.finish(),
+            };
+            assert_eq!((exit.code, exit.stderr.as_str()), (Some(0), ""), "{end:?}");
+            for name in root.names() {
+                assert_eq!((name.as_str(), root.read(&name).len()), ("f.txt", MUCH));
+            }
+        }
+    }
+}
+
 #[test]
 fn a_write_past_the_limit_of_a_files_size_is_refused_and_changes_nothing() {
     const REFUSAL: &str = "the disk does not take a file of this size; nothing was changed";

@@ -37,12 +37,13 @@ pub fn line(what: &dyn Display) {
     let mut text = format!("preopen-mcp: {what}");
     text.truncate(text.floor_char_boundary(MAX_BYTES - 1));
     text.push('\n');
-    let stderr = io::stderr();
+    // Whoever else has a line must not take the room in between.
+    let mut stderr = io::stderr().lock();
     let mut polled = [PollFd::new(&stderr, PollFlags::OUT)];
     let ready = poll(&mut polled, Some(&Timespec::default())).is_ok()
         && polled[0].revents().contains(PollFlags::OUT);
     if ready {
         // `eprintln!` would panic when stderr is closed.
-        let _ = stderr.lock().write_all(text.as_bytes());
+        let _ = stderr.write_all(text.as_bytes());
     }
 }

@@ -172,7 +172,7 @@ impl View<'_> {
     ) -> FsResult<u64> {
         let file = self.node(descriptor)?.holds(DescriptorFlags::WRITE)?;
         let written = system::write(file, bytes, offset).map_err(fail)?;
-        self.confine.counters.moved(written);
+        self.confine.counters.wrote(written);
         Ok(written as u64)
     }
 

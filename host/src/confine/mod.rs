@@ -70,6 +70,8 @@ impl Grant {
 pub(crate) struct Counters {
     entries: AtomicU64,
     bytes: AtomicU64,
+    /// Of those the ones written, which count for nothing unless it was committed.
+    written: AtomicU64,
     deadline: Instant,
     stopped: AtomicBool,
     committed: AtomicBool,
@@ -81,6 +83,7 @@ impl Counters {
         Self {
             entries: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
+            written: AtomicU64::new(0),
             deadline,
             stopped: AtomicBool::new(false),
             committed: AtomicBool::new(false),
@@ -93,6 +96,15 @@ impl Counters {
             self.entries.load(Ordering::Relaxed),
             self.bytes.load(Ordering::Relaxed),
         )
+    }
+
+    /// Bytes read, and those written that have become a file.
+    pub(crate) fn kept(&self) -> u64 {
+        let bytes = self.bytes.load(Ordering::Relaxed);
+        match self.is_committed() {
+            true => bytes,
+            false => bytes - self.written.load(Ordering::Relaxed),
+        }
     }
 
     /// Whether the call has done what it was for: from here on it is not
@@ -126,6 +138,11 @@ impl Counters {
 
     fn moved(&self, bytes: usize) {
         self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    fn wrote(&self, bytes: usize) {
+        self.moved(bytes);
+        self.written.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 }
 

@@ -148,9 +148,9 @@ impl Control {
         self.shared.limit.get().copied()
     }
 
-    /// Bytes read or written so far.
+    /// Bytes read so far, and those written that have become a file.
     pub(crate) fn bytes(&self) -> u64 {
-        self.shared.counters.read().1
+        self.shared.counters.kept()
     }
 
     pub(super) fn counters(&self) -> &Arc<Counters> {
