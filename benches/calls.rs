@@ -6,6 +6,7 @@ use std::process::Command;
 
 use anyhow::{Result, ensure};
 use criterion::Criterion;
+use memchr::memmem;
 use serde_json::json;
 
 use crate::client::{self, Peer};
@@ -105,6 +106,14 @@ pub(crate) fn pipelined(corpus: &Corpus, echo: &Path) -> Result<Vec<Row>> {
         let batch: Vec<u8> = (0..PIPELINED)
             .flat_map(|id| client::call(id, tool, &arguments))
             .collect();
+        ours.send(&batch)?;
+        for _ in 0..PIPELINED {
+            let answer = ours.receive()?;
+            ensure!(
+                memmem::find(answer, b"\"isError\":false").is_some(),
+                "one of {PIPELINED} calls at once was refused"
+            );
+        }
         let mut singles = Vec::new();
         let (own, other) = on_core(CLIENT, || {
             let own = || ours.batch(&batch, PIPELINED);
