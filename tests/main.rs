@@ -25,6 +25,7 @@ mod lockdown_session;
 mod modern;
 mod ordering;
 mod policy;
+mod portable;
 mod progress;
 mod races;
 mod refusals;

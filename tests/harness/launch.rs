@@ -7,12 +7,16 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use super::checks::Checks;
+use super::portable::Portable;
 use super::process::{Process, binary, piped};
 use super::{HAYSTACK, Root, Server, call};
 
 /// How a server is started: `--root R --include '**'` unless changed.
 pub(crate) struct Launch {
+    /// What starts it, without its arguments.
     command: Command,
+    /// The root as it is spelled.
+    root: PathBuf,
     /// Includes nothing by itself: the command does.
     is_workspace: bool,
     includes: Vec<OsString>,
@@ -28,11 +32,9 @@ impl Launch {
 
     /// A server of this root as desktop clients start one: `workspace --root R`.
     pub(crate) fn workspace(root: &Root) -> Self {
-        let mut command = binary();
-        command.arg("workspace");
         Self {
             is_workspace: true,
-            ..Self::by(command, root, root.path())
+            ..Self::new(root)
         }
     }
 
@@ -55,11 +57,11 @@ impl Launch {
         Self::under(shell, root)
     }
 
-    fn by(mut command: Command, root: &Root, spelled: PathBuf) -> Self {
-        command.arg("--root").arg(spelled);
+    fn by(command: Command, root: &Root, spelled: PathBuf) -> Self {
         let above = root.above().to_str().expect("a UTF-8 path").to_owned();
         Self {
             command,
+            root: spelled,
             is_workspace: false,
             includes: Vec::new(),
             arguments: Vec::new(),
@@ -100,6 +102,20 @@ impl Launch {
     pub(crate) fn spawn(mut self) -> Process {
         if self.includes.is_empty() && !self.is_workspace {
             self.includes.push("**".into());
+        }
+        match Portable::get() {
+            None => {
+                if self.is_workspace {
+                    self.command.arg("workspace");
+                }
+                self.command.arg("--root").arg(&self.root);
+            }
+            Some(portable) => {
+                portable.start(&mut self.command, &self.root);
+                if self.is_workspace && !self.arguments.iter().any(|flag| flag == "--toolset") {
+                    self.command.args(["--toolset", "workspace"]);
+                }
+            }
         }
         for glob in &self.includes {
             self.command.arg("--include").arg(glob);

@@ -5,6 +5,7 @@
 mod answer;
 mod checks;
 mod launch;
+pub(crate) mod portable;
 mod process;
 mod root;
 mod schema;
