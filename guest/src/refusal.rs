@@ -172,23 +172,10 @@ impl Refusal {
     /// there would seem not to be.
     pub(crate) const fn pass_over(fault: Fault) -> Result<(), Self> {
         match fault {
-            Fault::Excluded
-            | Fault::NotIncluded
-            | Fault::Missing
-            | Fault::IsDirectory
-            | Fault::NotDirectory
-            | Fault::Permission
-            | Fault::Changing => Ok(()),
             Fault::Exhausted => Err(Self::Exhausted),
             Fault::RootGone => Err(Self::RootGone),
-            Fault::ReadOnly
-            | Fault::Exists
-            | Fault::NotEmpty
-            | Fault::OtherDisk
-            | Fault::NoSpace
-            | Fault::TooLarge
-            | Fault::Busy
-            | Fault::Other => Err(Self::UnreadableBelow),
+            fault if fault.is_failure() => Err(Self::UnreadableBelow),
+            _ => Ok(()),
         }
     }
 

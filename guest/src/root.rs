@@ -239,10 +239,12 @@ impl Dir {
             .map_err(|fault| match fault {
                 // A file is only spoken of where the rules serve it as one; and where they hide a
                 // directory of this name, a file of it may still be served.
-                Fault::NotDirectory | Fault::Excluded | Fault::NotIncluded
-                    if matches!(self.file(name), Ok(_) | Err(Fault::Permission)) =>
-                {
-                    Refusal::NotDirectory
+                Fault::NotDirectory | Fault::Excluded | Fault::NotIncluded => {
+                    match self.file(name) {
+                        Ok(_) | Err(Fault::Permission) => Refusal::NotDirectory,
+                        Err(failure) if failure.is_failure() => Refusal::reading(failure),
+                        Err(_) => Refusal::reading(fault),
+                    }
                 }
                 fault => Refusal::reading(fault),
             })
@@ -286,6 +288,7 @@ impl Dir {
                     Ok(found) if holds_file(&found, path.as_str().len() + 1, 0, bounds)? => {
                         Refusal::IsDirectory
                     }
+                    Err(failure) if failure.is_failure() => Refusal::reading(failure),
                     // A directory that holds nothing served is not there.
                     _ if fault == Fault::IsDirectory => Refusal::Missing,
                     _ => Refusal::reading(fault),

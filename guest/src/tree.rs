@@ -42,6 +42,31 @@ pub(crate) enum Fault {
     Other,
 }
 
+impl Fault {
+    /// Whether the disk failed, or the server is at its end: what is there is not known.
+    pub(crate) const fn is_failure(self) -> bool {
+        match self {
+            Self::Excluded
+            | Self::NotIncluded
+            | Self::Missing
+            | Self::IsDirectory
+            | Self::NotDirectory
+            | Self::Permission
+            | Self::Changing => false,
+            Self::RootGone
+            | Self::ReadOnly
+            | Self::Exists
+            | Self::NotEmpty
+            | Self::OtherDisk
+            | Self::NoSpace
+            | Self::TooLarge
+            | Self::Exhausted
+            | Self::Busy
+            | Self::Other => true,
+        }
+    }
+}
+
 /// What a directory entry is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {

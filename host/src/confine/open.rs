@@ -84,7 +84,7 @@ impl View<'_> {
             // Served as a directory, there as a file: said only if the file is served.
             Err(Errno::NOTDIR) => {
                 let served = self.confine.grant.policy.file(&path) == Verdict::Served;
-                return Err(if served && is_regular(&base, name) {
+                return Err(if served && is_regular(&base, name).map_err(code)? {
                     ErrorCode::NotDirectory
                 } else {
                     ErrorCode::NoEntry
@@ -179,8 +179,7 @@ pub(super) fn regular(found: &Found) -> Result<(), Errno> {
     }
 }
 
-fn is_regular(base: impl AsFd, below: &str) -> bool {
-    Place::of(base.as_fd(), below)
-        .and_then(|place| regular(&place.stat()?))
-        .is_ok()
+fn is_regular(base: impl AsFd, below: &str) -> Result<bool, Errno> {
+    let found = Place::of(base.as_fd(), below)?.stat()?;
+    Ok(regular(&found).is_ok())
 }
