@@ -31,6 +31,7 @@ mod races;
 mod refusals;
 mod regressions;
 mod scheduling;
+mod shared_key;
 mod shortage;
 mod slow_disk;
 mod soak;
