@@ -32,7 +32,8 @@ export class Tools {
             cursorKey,
             hashKey: undefined, // a key makes the content hashes HMACs
             rootWritable: true,
-            filesUnchanged: false
+            filesUnchanged: false,
+            hostHashes: false
         };
     }
 

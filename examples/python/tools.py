@@ -51,6 +51,7 @@ class Tools:
             hash_key=None,  # a key makes the content hashes HMACs
             root_writable=True,
             files_unchanged=False,
+            host_hashes=False,
         )
 
     def list(self):

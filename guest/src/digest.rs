@@ -4,6 +4,8 @@
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
+use crate::bindings::exports::preopen::mcp::tools::{Settings, Unhashed};
+
 /// The length of the digest of a state, in bytes.
 pub(crate) const STATE: usize = 32;
 
@@ -13,14 +15,30 @@ pub(crate) fn keyed(key: &[u8]) -> Hmac<Sha256> {
     Hmac::new_from_slice(key).unwrap_or_else(|_| Hmac::new(&Default::default()))
 }
 
-/// A content hash in the making; see TOOLS.md for the bytes each tool feeds it.
+/// A content hash in the making; each tool says which bytes it is over.
 #[derive(Clone)]
 pub(crate) enum ContentHash {
     Plain(Sha256),
     Keyed(Hmac<Sha256>),
+    /// The host takes it: the bytes it is over.
+    Left(Vec<u8>),
+}
+
+/// A content hash as it was at some point.
+pub(crate) enum Mark {
+    Taken(ContentHash),
+    Left(usize),
 }
 
 impl ContentHash {
+    /// One for a structured answer, which the host takes if it can.
+    pub(crate) fn structured(settings: &Settings) -> Self {
+        match settings.host_hashes {
+            true => Self::Left(Vec::new()),
+            false => Self::new(settings.hash_key.as_deref()),
+        }
+    }
+
     /// HMAC-SHA-256 with a key, SHA-256 without.
     pub(crate) fn new(key: Option<&[u8]>) -> Self {
         match key {
@@ -46,14 +64,49 @@ impl ContentHash {
         match self {
             Self::Plain(hash) => Digest::update(hash, bytes),
             Self::Keyed(hash) => Mac::update(hash, bytes),
+            Self::Left(content) => content.extend_from_slice(bytes),
         }
     }
 
-    /// The prefix and 64 lowercase hex digits.
+    /// Where to come back to.
+    pub(crate) fn mark(&self) -> Mark {
+        match self {
+            Self::Left(content) => Mark::Left(content.len()),
+            taken => Mark::Taken(taken.clone()),
+        }
+    }
+
+    /// Takes back every byte since `mark`.
+    pub(crate) fn rewind(&mut self, mark: &Mark) {
+        match (self, mark) {
+            (Self::Left(content), Mark::Left(length)) => content.truncate(*length),
+            (this, Mark::Taken(then)) => this.clone_from(then),
+            (_, Mark::Left(_)) => {}
+        }
+    }
+
+    /// Ends a structured answer with this hash, behind the opening quote that `out` ends with; the
+    /// answer is what is left to the host.
+    pub(crate) fn close(self, out: &mut String) -> Option<Unhashed> {
+        let left = match self {
+            Self::Left(content) => u32::try_from(out.len())
+                .ok()
+                .map(|at| Unhashed { content, at }),
+            taken => {
+                out.push_str(&taken.finish());
+                None
+            }
+        };
+        out.push_str("\"}");
+        left
+    }
+
+    /// The prefix and 64 lowercase hex digits; nothing where it is left to the host.
     pub(crate) fn finish(self) -> String {
         let (prefix, digest) = match self {
             Self::Plain(hash) => (Self::prefix(None), hash.finalize()),
             Self::Keyed(hash) => (Self::prefix(Some(&[])), hash.finalize().into_bytes()),
+            Self::Left(_) => return String::new(),
         };
         let mut text = String::with_capacity(prefix.len() + 2 * digest.len());
         text.push_str(prefix);

@@ -90,12 +90,14 @@ fn respond(
             text: answer.text,
             is_error: false,
             kept_for: kept::cursor(),
+            unhashed: answer.unhashed,
         },
         Err(refusal) => ToolResult {
             structured: None,
             text: Some(refusal.to_string()),
             is_error: true,
             kept_for: None,
+            unhashed: None,
         },
     })
 }

@@ -7,10 +7,11 @@ use preopen_contract::json;
 use crate::arguments::Arguments;
 use crate::bindings::exports::preopen::mcp::tools::Settings;
 use crate::cursor::{self, Cursor, Position, Traversal};
-use crate::digest::{ContentHash, STATE};
+use crate::digest::{self, ContentHash, STATE};
 use crate::item::{self, Members};
 use crate::kept::{self, Kept};
 use crate::refusal::Refusal;
+use crate::tools::Answer;
 
 /// What the host puts around the two copies of an answer, in bytes, generously: `content`,
 /// `structuredContent`, `isError`, `resultType` and the server's name and version in `_meta`.
@@ -38,7 +39,7 @@ pub(crate) struct Mark {
     length: usize,
     items: usize,
     left: usize,
-    hash: ContentHash,
+    hash: digest::Mark,
 }
 
 impl Page {
@@ -94,7 +95,7 @@ impl Page {
             length: self.out.len(),
             items: self.items,
             left: self.left,
-            hash: self.hash.clone(),
+            hash: self.hash.mark(),
         }
     }
 
@@ -103,18 +104,16 @@ impl Page {
         self.out.truncate(mark.length);
         self.items = mark.items;
         self.left = mark.left;
-        self.hash.clone_from(&mark.hash);
+        self.hash.rewind(&mark.hash);
     }
 
     /// The structured answer.
-    fn finish(self, next_cursor: Option<&str>) -> String {
+    fn finish(self, next_cursor: Option<&str>) -> Answer {
         let mut out = self.out;
         out.push_str(r#"],"next_cursor":"#);
         json::append(&mut out, &next_cursor);
-        out.push_str(r#","content_hash":"#);
-        json::append(&mut out, &self.hash.finish());
-        out.push('}');
-        out
+        out.push_str(r#","content_hash":""#);
+        Answer::structured(out, self.hash)
     }
 }
 
@@ -149,7 +148,7 @@ impl<'a> Paging<'a> {
         let resume = text
             .map(|text| Traversal::new(tool, bound).read(&settings.cursor_key, text))
             .transpose()?;
-        let hash = ContentHash::new(settings.hash_key.as_deref());
+        let hash = ContentHash::structured(settings);
         Ok(Self {
             key: &settings.cursor_key,
             tool,
@@ -186,7 +185,7 @@ impl<'a> Paging<'a> {
         self,
         state: impl FnOnce() -> [u8; STATE],
         next: Option<(Position, Kept)>,
-    ) -> Result<String, Refusal> {
+    ) -> Result<Answer, Refusal> {
         if self.resume.is_none() && next.is_none() {
             return Ok(self.page.finish(None));
         }
@@ -213,9 +212,14 @@ mod tests {
     use crate::cursor;
     use crate::digest::ContentHash;
     use crate::item::Value::{Number, Text};
+    use crate::tools::Answer;
 
     fn page(max_items: usize, max_bytes: u64) -> Page {
         Page::new(max_items, max_bytes, ContentHash::new(Some(b"key")))
+    }
+
+    fn finished(page: Page, next_cursor: Option<&str>) -> String {
+        page.finish(next_cursor).structured.expect("an answer")
     }
 
     /// The result as the host writes it.
@@ -238,7 +242,7 @@ mod tests {
                 let mut page = page(100, max_bytes);
                 let fitted = items[shown..].iter().take_while(|item| page.push(&[("text", Text(item))], &[])).count();
                 prop_assert!(fitted > 0);
-                let structured = page.finish(Some(&longest));
+                let structured = finished(page, Some(&longest));
                 prop_assert!(result(&structured).len() as u64 <= max_bytes);
                 let value: Value = serde_json::from_str(&structured).expect("JSON");
                 let texts: Vec<&Value> = value["items"].as_array().expect("items").iter().map(|item| &item["text"]).collect();
@@ -263,24 +267,32 @@ mod tests {
     #[test]
     fn members_stand_in_order() {
         assert!(
-            page(1, 32 * 1024)
-                .finish(None)
+            finished(page(1, 32 * 1024), None)
                 .starts_with(r#"{"items":[],"next_cursor":null,"content_hash":"hmac-sha256:"#)
         );
     }
 
     #[test]
     fn rewinding_leaves_no_trace() {
-        let mut plain = page(2, 32 * 1024);
+        rewinding(|| ContentHash::new(Some(b"key")));
+        rewinding(|| ContentHash::Left(Vec::new()));
+    }
+
+    fn rewinding(hash: impl Fn() -> ContentHash) {
+        let page = || Page::new(2, 32 * 1024, hash());
+        let mut plain = page();
         plain.push(&[("n", Number(1))], &[b"1"]);
         plain.push(&[("n", Number(3))], &[b"3"]);
-        let mut rewound = page(2, 32 * 1024);
+        let mut rewound = page();
         rewound.push(&[("n", Number(1))], &[b"1"]);
         let mark = rewound.mark();
         rewound.push(&[("n", Number(2))], &[b"2"]);
         rewound.rewind(&mark);
         rewound.push(&[("n", Number(3))], &[b"3"]);
         assert!(!rewound.push(&[("n", Number(4))], &[]));
-        assert_eq!(rewound.finish(None), plain.finish(None));
+        let (rewound, plain) = (rewound.finish(None), plain.finish(None));
+        assert_eq!(rewound.structured, plain.structured);
+        let content = |answer: Answer| answer.unhashed.map(|unhashed| unhashed.content);
+        assert_eq!(content(rewound), content(plain));
     }
 }

@@ -80,6 +80,7 @@ impl Report {
         Answer {
             structured: Some(structured),
             text: Some(text),
+            unhashed: None,
         }
     }
 

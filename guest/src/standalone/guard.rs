@@ -270,7 +270,7 @@ impl Scope {
         }
         old.directory()
             .rename_at(old.name, new.directory(), new.name)
-            .map_err(fault)?;
+            .map_err(|code| misplaced(code, temporary, below))?;
         self.guard.watch.commit();
         Ok(())
     }
@@ -280,7 +280,7 @@ impl Scope {
         let (_, old, new) = self.places(base, temporary, below)?;
         old.directory()
             .link_at(PathFlags::empty(), old.name, new.directory(), new.name)
-            .map_err(fault)?;
+            .map_err(|code| misplaced(code, temporary, below))?;
         self.guard.watch.commit();
         Ok(())
     }
@@ -448,8 +448,17 @@ fn changed(policy: &Policy, whole: &str) -> Verdict {
 pub(crate) fn fault(code: ErrorCode) -> Fault {
     match code {
         ErrorCode::NotPermitted | ErrorCode::Access => Fault::Permission,
-        ErrorCode::NotRecoverable => Fault::Other,
+        ErrorCode::NotRecoverable | ErrorCode::NoDevice => Fault::Other,
         code => Fault::from(code),
+    }
+}
+
+/// The same where a file was to get another name. Hosts exist that do not say when the two are on
+/// different filesystems, which they can only be in different directories.
+fn misplaced(code: ErrorCode, from: &str, to: &str) -> Fault {
+    match fault(code) {
+        Fault::Other if parent(from) != parent(to) => Fault::OtherDisk,
+        fault => fault,
     }
 }
 

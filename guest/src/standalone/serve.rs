@@ -189,6 +189,7 @@ fn settings(options: &Options) -> Settings {
         hash_key: options.keyed.then(|| get_random_bytes(KEY_BYTES)),
         root_writable: options.policy.reaches_top_level(),
         files_unchanged: false,
+        host_hashes: false,
     }
 }
 

@@ -9,7 +9,8 @@ use preopen_contract::json;
 use serde_json::Value;
 
 use crate::arguments::Arguments;
-use crate::bindings::exports::preopen::mcp::tools::{Settings, Toolset};
+use crate::bindings::exports::preopen::mcp::tools::{Settings, Toolset, Unhashed};
+use crate::digest::ContentHash;
 use crate::refusal::Refusal;
 use crate::root::Dir;
 use crate::walk::Bounds;
@@ -32,14 +33,19 @@ pub(crate) struct Answer {
     pub(crate) structured: Option<String>,
     /// The answer for a reader; where it is absent the structured one is shown.
     pub(crate) text: Option<String>,
+    /// The content hash that the structured answer still lacks.
+    pub(crate) unhashed: Option<Unhashed>,
 }
 
 impl Answer {
-    /// One that is structured alone.
-    fn structured(json: String) -> Self {
+    /// One that is structured alone, and complete but for the text of its content hash, its last
+    /// member, and what closes it.
+    pub(crate) fn structured(mut json: String, hash: ContentHash) -> Self {
+        let unhashed = hash.close(&mut json);
         Self {
             structured: Some(json),
             text: None,
+            unhashed,
         }
     }
 }

@@ -29,6 +29,7 @@ fn settings() -> Settings {
         hash_key: None,
         root_writable: true,
         files_unchanged: false,
+        host_hashes: false,
     }
 }
 

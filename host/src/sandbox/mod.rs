@@ -6,6 +6,7 @@ mod bounds;
 mod chamber;
 mod clock;
 mod embedded;
+mod hashing;
 mod link;
 mod parked;
 mod pool;
@@ -323,8 +324,12 @@ impl Sandbox {
         }
         match ended.result {
             Ok(Ok(answer)) => {
+                let Some(structured) = self.structured(answer.structured, answer.unhashed) else {
+                    crate::diagnostics::report(&format_args!("{name} left no place for a hash"));
+                    return Outcome::Internal;
+                };
                 let answer = ToolResult {
-                    structured: answer.structured,
+                    structured,
                     text: answer.text,
                     is_error: answer.is_error,
                 };
@@ -347,6 +352,20 @@ impl Sandbox {
                 Outcome::Internal
             }
         }
+    }
+
+    /// A structured answer with its content hash; nothing where it has no
+    /// place for the one it asks for.
+    fn structured(
+        &self,
+        structured: Option<String>,
+        unhashed: Option<tools::Unhashed>,
+    ) -> Option<Option<String>> {
+        let Some(unhashed) = unhashed else {
+            return Some(structured);
+        };
+        let key = self.settings.hash_key.as_deref();
+        hashing::complete(structured?, &unhashed, key).map(Some)
     }
 
     /// The answer of a component that is not ours.
@@ -411,5 +430,6 @@ fn settings(root: &Root) -> Settings {
         hash_key: root.hash_key.map(|key| key.to_vec()),
         root_writable: root.grant.policy.reaches_top_level(),
         files_unchanged: false,
+        host_hashes: true,
     }
 }

@@ -75,7 +75,7 @@ fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
             let position = [first + shown as u64, 0, 0];
             (position, Kept::Entries(rest))
         });
-        return paging.finish(|| state, next).map(Answer::structured);
+        return paging.finish(|| state, next);
     }
 
     let mut listed = listed(call, &path, prefix.len())?;
@@ -89,12 +89,12 @@ fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
     let end = first + fill(&mut paging, prefix, listed.get(first..).unwrap_or_default());
     if paging.resume.is_none() && end == listed.len() {
         // Nobody depends on the state.
-        return paging.finish(|| [0; STATE], None).map(Answer::structured);
+        return paging.finish(|| [0; STATE], None);
     }
     let state = state(&listed);
     let rest = listed.split_off(end);
     let next = (!rest.is_empty()).then(|| ([end as u64, 0, 0], Kept::Entries(rest.into_iter())));
-    paging.finish(|| state, next).map(Answer::structured)
+    paging.finish(|| state, next)
 }
 
 /// What there is to list in the directory `path`, in order: its files, and the directories with a

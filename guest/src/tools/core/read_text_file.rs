@@ -109,7 +109,7 @@ fn page(
     let [start, ..] = paging.start();
     let next = fill(&mut paging, bytes, start, at_end)?;
     let next = next.map(|offset| ([offset, 0, 0], Kept::File(file, version)));
-    paging.finish(|| state, next).map(Answer::structured)
+    paging.finish(|| state, next)
 }
 
 /// The state that a cursor depends on.

@@ -86,9 +86,7 @@ fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
         call.root.serves_something()?;
     }
     let next = next.map(|position| (position, Kept::Paths(rest)));
-    paging
-        .finish(|| state.finish(), next)
-        .map(Answer::structured)
+    paging.finish(|| state.finish(), next)
 }
 
 /// The page of what was kept: the paths in `rest`, in `state`.
@@ -103,7 +101,7 @@ fn go_on(mut paging: Paging<'_>, state: [u8; STATE], mut rest: Paths) -> Result<
         index += 1;
     };
     let next = next.map(|position| (position, Kept::Paths(rest)));
-    paging.finish(|| state, next).map(Answer::structured)
+    paging.finish(|| state, next)
 }
 
 /// Adds a path to the page. False: there is no room.

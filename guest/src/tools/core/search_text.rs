@@ -130,7 +130,6 @@ fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
     search
         .paging
         .finish(|| state.finish(), search.next.map(|next| (next, rest)))
-        .map(Answer::structured)
 }
 
 /// A search under way. Files are counted in the order of the walk: as long as the state is the
@@ -223,7 +222,7 @@ impl Search<'_> {
         }
         let rest = Kept::Files(files, identities);
         let next = self.next.map(|next| (next, rest));
-        self.paging.finish(|| state, next).map(Answer::structured)
+        self.paging.finish(|| state, next)
     }
 
     /// Scans one file; the answer is the identity that counts for it, if one is known, and whether

@@ -27,7 +27,6 @@ pub(super) const TOOL: Tool = Tool {
 struct Written<'a> {
     path: &'a str,
     bytes: usize,
-    content_hash: String,
 }
 
 fn definition(settings: &Settings) -> Value {
@@ -86,13 +85,16 @@ fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
         return Err(Refusal::NothingWritable);
     }
     placing::place(call.root, call.settings, name, condition, content)?;
-    let mut hash = ContentHash::new(call.settings.hash_key.as_deref());
+    let mut hash = ContentHash::structured(call.settings);
     hash.update(content.as_bytes());
-    Ok(Answer::structured(json::text(&Written {
+    let mut written = json::text(&Written {
         path: name,
         bytes: content.len(),
-        content_hash: hash.finish(),
-    })))
+    });
+    // The hash is the last member.
+    written.pop();
+    written.push_str(r#","content_hash":""#);
+    Ok(Answer::structured(written, hash))
 }
 
 /// `[a-z0-9][a-z0-9._-]{0,254}`.

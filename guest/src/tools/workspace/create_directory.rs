@@ -71,5 +71,6 @@ fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
     Ok(Answer {
         structured: Some(json::text(&Created { path, created })),
         text: Some(text),
+        unhashed: None,
     })
 }

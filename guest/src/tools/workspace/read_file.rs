@@ -80,6 +80,7 @@ fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
             return whole.map(|text| Answer {
                 structured: None,
                 text: Some(text),
+                unhashed: None,
             });
         }
     }

@@ -23,6 +23,7 @@ pub(super) fn answer(path: &str, removed: u64, text: String) -> Answer {
     Answer {
         structured: Some(json::text(&Removed { path, removed })),
         text: Some(text),
+        unhashed: None,
     }
 }
 

@@ -153,5 +153,6 @@ fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
             created_directories: placed.directories,
         })),
         text: Some(text),
+        unhashed: None,
     })
 }
