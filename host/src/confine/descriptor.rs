@@ -2,6 +2,7 @@
 //! for below the root, and the rights it was opened with. What can be done
 //! with one that is open stands here; how one comes to be stands in `open`.
 
+use std::cell::Cell;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
@@ -35,6 +36,9 @@ pub(super) struct Node {
     pub(super) path: String,
     pub(super) is_directory: bool,
     pub(super) rights: DescriptorFlags,
+    /// What it was when it was opened, until something of it is read or
+    /// written: whoever asks in between needs no newer answer.
+    pub(super) opened: Cell<Option<Found>>,
     /// Set on a file this descriptor made, for as long as it is not complete:
     /// it goes with its descriptor.
     pub(super) unfinished: Option<Unfinished>,
@@ -147,11 +151,13 @@ impl View<'_> {
         length: u64,
         offset: u64,
     ) -> FsResult<(Vec<u8>, bool)> {
-        let file = self.node(descriptor)?.readable()?;
+        let node = self.node(descriptor)?;
+        let file = node.readable()?;
         let length = usize::try_from(length).map_or(READ_MAX, |length| length.min(READ_MAX));
         if length == 0 {
             return Ok((Vec::new(), false));
         }
+        node.opened.set(None);
         let mut bytes = Vec::with_capacity(length);
         let mut at_end = false;
         // That less comes than was asked for is not the end: the disk may have
@@ -207,7 +213,10 @@ impl View<'_> {
             .table
             .get(&Resource::<Node>::new_borrow(descriptor.rep()))
             .map_err(|_| ErrorCode::BadDescriptor)?;
-        let found = resolve::stat(&*node.file).map_err(fail)?;
+        let found = match node.opened.get() {
+            Some(found) => found,
+            None => resolve::stat(&*node.file).map_err(fail)?,
+        };
         self.confine.seen.look(&node.path, &found);
         Ok(found)
     }

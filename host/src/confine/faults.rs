@@ -174,3 +174,6 @@ mod armed {
 
 #[cfg(test)]
 pub(crate) use armed::*;
+
+#[cfg(test)]
+mod sweep;

@@ -2,6 +2,7 @@
 //! this module's functions answers it. What the product does not need stands
 //! in `unused` and says no.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use wasmtime::component::Resource;
@@ -31,6 +32,7 @@ impl preopens::Host for View<'_> {
             is_directory: true,
             rights,
             unfinished: None,
+            opened: Cell::new(None),
         };
         let root = self.table.push(root)?;
         Ok(vec![(Resource::new_own(root.rep()), "/".to_owned())])

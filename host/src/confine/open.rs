@@ -3,6 +3,7 @@
 //! is. Only what the product needs is possible: reading and writing a regular
 //! file, entering a directory, and making a new file that was not there.
 
+use std::cell::Cell;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 
@@ -98,6 +99,7 @@ impl View<'_> {
             is_directory: true,
             rights,
             unfinished: None,
+            opened: Cell::new(None),
         })
     }
 
@@ -137,6 +139,7 @@ impl View<'_> {
             (false, true) => OFlags::WRONLY,
             _ => OFlags::RDONLY,
         };
+        let mut opened = None;
         let result = if makes {
             let made = self.confine.make(base, name, access);
             made.map(|made| (Arc::clone(made.file()), Some(made)))
@@ -148,7 +151,11 @@ impl View<'_> {
                 .and_then(|place| place.stat())
                 .and_then(|found| regular(&found))
                 .and_then(|()| resolve::open(&base, name, access, Mode::empty()))
-                .and_then(|file| regular(&resolve::stat(&file)?).map(|()| (Arc::new(file), None)))
+                .and_then(|file| {
+                    let found = resolve::stat(&file)?;
+                    opened = (!write).then_some(found);
+                    regular(&found).map(|()| (Arc::new(file), None))
+                })
         };
         match result {
             Ok((file, unfinished)) => Ok(Node {
@@ -157,6 +164,7 @@ impl View<'_> {
                 path: whole,
                 is_directory: false,
                 rights,
+                opened: Cell::new(opened),
             }),
             // Served as a file, there as a directory: said only if that is served.
             Err(Errno::ISDIR) if self.confine.grant.policy.directory(&whole) != Verdict::Served => {

@@ -45,6 +45,10 @@ pub(crate) struct Seen {
     disk: Option<(u32, u32)>,
     looks: u32,
     watch: Option<Watch>,
+    /// What has to be looked at again: what no watch tells of.
+    untold: Vec<Box<str>>,
+    /// Something was seen since that was found out.
+    is_news: bool,
 }
 
 /// Something at a path.
@@ -64,6 +68,8 @@ impl Default for Seen {
             disk: None,
             looks: 0,
             watch: None,
+            untold: Vec::new(),
+            is_news: false,
         }
     }
 }
@@ -114,6 +120,7 @@ impl Seen {
                     watched: false,
                 };
                 self.things.insert(path.into(), thing);
+                self.is_news = true;
                 true
             }
         };
@@ -131,22 +138,31 @@ impl Seen {
         self.looks += 1;
         if self.looks > LOOKS && self.watch.is_none() {
             self.watch = Watch::new(around);
+            self.is_news = true;
         }
-        match &self.watch {
-            None => true,
-            Some(watch) => match extend(watch, &mut self.things, root) {
-                Ok(unchanged) => unchanged,
+        if !self.is_news {
+            return true;
+        }
+        if let Some(watch) = &self.watch {
+            match extend(watch, &mut self.things, root) {
+                Ok(true) => {}
+                Ok(false) => return false,
                 Err(NoRoom) => {
                     // Then they go on being looked at.
                     self.watch = None;
                     self.looks = 0;
-                    self.things
-                        .values_mut()
-                        .for_each(|thing| thing.watched = false);
-                    true
+                    let things = self.things.values_mut();
+                    things.for_each(|thing| thing.watched = false);
                 }
-            },
+            }
         }
+        let untold = self
+            .things
+            .iter()
+            .filter(|(path, thing)| !(thing.watched && has_watched_parent(&self.things, path)));
+        self.untold = untold.map(|(path, _)| path.clone()).collect();
+        self.is_news = false;
+        true
     }
 
     /// Whether nothing of it has changed, and every path still leads where it
@@ -161,17 +177,15 @@ impl Seen {
             return false;
         }
         let mut parent = Parent::default();
-        self.things.iter().all(|(path, thing)| {
-            if thing.watched && has_watched_parent(&self.things, path) {
-                return true;
+        self.untold.iter().all(|path| {
+            let (Some(thing), Ok(found)) = (self.things.get(path), parent.stat(root, path)) else {
+                return false;
+            };
+            let stamp = Stamp::of(&found);
+            match thing.watched {
+                true => stamp.is_of_the_same(&thing.stamp),
+                false => stamp == thing.stamp,
             }
-            parent.stat(root, path).is_ok_and(|found| {
-                let stamp = Stamp::of(&found);
-                match thing.watched {
-                    true => stamp.is_of_the_same(&thing.stamp),
-                    false => stamp == thing.stamp,
-                }
-            })
         })
     }
 }
