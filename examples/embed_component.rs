@@ -41,11 +41,11 @@ fn main() -> Result<()> {
     #[rustfmt::skip]
     let settings = Settings {
         toolset: Toolset::Core, only: vec![], read_only: false, write_mode: WriteMode::Replace,
-        limits: Limits {
-            max_file_bytes: 100 << 20, max_write_bytes: 64 << 10, max_result_bytes: 48_000,
-            max_scan_bytes: 64 << 20, max_entries: 1_000_000, max_depth: 64, call_timeout: 30_000,
-        },
-        cursor_key: key.to_vec(), hash_key: None, root_writable: true, files_unchanged: false, host_hashes: false,
+        limits: Limits { max_file_bytes: 100 << 20, max_write_bytes: 64 << 10,
+            max_result_bytes: 48_000, max_scan_bytes: 64 << 20, max_entries: 1_000_000,
+            max_depth: 64, call_timeout: 30_000 },
+        cursor_key: key.to_vec(), hash_key: None, root_writable: true,
+        files_unchanged: false, host_hashes: false,
     };
     let call = |tool: &str, arguments: Value| -> Result<(bool, String)> {
         let ((mut store, guest), json) = (instance()?, arguments.to_string());
