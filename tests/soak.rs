@@ -173,7 +173,7 @@ impl Client<'_> {
                 garden::tend(&mut self.generator, self.root);
             }
             if self.calls >= next {
-                next += ((calls - warm) / SAMPLES).max(1);
+                next += ((calls - warm) / SAMPLES).max(500);
                 self.settle();
                 self.gauges.sample(&mut self.server, self.calls);
                 self.generator.model.check_disk(self.root);
@@ -252,7 +252,7 @@ fn every_answer_is_that_of_the_model_while_somebody_changes_the_tree() {
     // Once more without openat2, and shorter: the calls are the same.
     let calls = match module_path!().starts_with("old_kernel") {
         true => 1_000,
-        false => 6_000,
+        false => 5_000,
     };
     let seed = number("PREOPEN_SOAK_SEED", 1);
     soak(calls, seed).check_memory();

@@ -145,7 +145,7 @@ fn text(model: &Model, query: &str, path: &str) -> Result<Sequence, &'static str
         Place::Hidden => return Err(texts::NOT_SERVED),
         Place::Special | Place::Missing => return Err(texts::MISSING),
     };
-    if scope.is_empty() {
+    if scope.is_empty() && !path.is_empty() {
         return Err(texts::MISSING);
     }
     let mut items = Vec::new();
