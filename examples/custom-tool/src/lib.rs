@@ -3,16 +3,18 @@
 
 mod count;
 
-use std::fs::File;
-use std::io::ErrorKind;
-
 use serde::Deserialize;
 use serde_json::json;
+use wasip2::filesystem::preopens::get_directories;
+use wasip2::filesystem::types::{DescriptorFlags, ErrorCode, OpenFlags, PathFlags};
 
 use crate::count::{Counts, count};
 use bindings::exports::preopen::mcp::tools::{CallError, Guest, Settings, ToolResult};
 
-/// The interface, as Rust. What WASI has the standard library takes care of.
+/// How much of a file is read at once, in bytes.
+const CHUNK: u64 = 64 << 10;
+
+/// The interface, as Rust.
 mod bindings {
     wit_bindgen::generate!({ path: "../../wit", world: "guest" });
 }
@@ -46,14 +48,16 @@ impl Guest for Component {
                 // The text block is then the same JSON.
                 text: None,
                 is_error: false,
-                // Nothing here would make another call cheaper.
+                // Nothing here would make another call cheaper, and there is no hash to take.
                 kept_for: None,
+                unhashed: None,
             },
             Err(text) => ToolResult {
                 structured: None,
                 text: Some(text),
                 is_error: true,
                 kept_for: None,
+                unhashed: None,
             },
         })
     }
@@ -104,17 +108,31 @@ struct Arguments {
 fn count_words(settings: &Settings, arguments: &str) -> Result<Counts, String> {
     let Arguments { path } = serde_json::from_str(arguments)
         .map_err(|error| format!("the arguments are wrong: {error}"))?;
-    let failed = |error: std::io::Error| match error.kind() {
-        ErrorKind::NotFound => format!("there is no file at {path}"),
+    let failed = |error: ErrorCode| match error {
+        ErrorCode::NoEntry => format!("there is no file at {path}"),
         // What the rules hide is refused so, whether it is there or not.
-        ErrorKind::PermissionDenied => format!("{path} is not served by this root"),
-        ErrorKind::IsADirectory => format!("{path} is a directory; name a file"),
+        ErrorCode::NotPermitted | ErrorCode::Access => {
+            format!("{path} is not served by this root")
+        }
+        ErrorCode::IsDirectory => format!("{path} is a directory; name a file"),
         _ => format!("{path} cannot be read"),
     };
-    // Relative to the root: it is the only directory there is.
-    let file = File::open(&path).map_err(failed)?;
+    // The only directory there is.
+    let Some((root, _)) = get_directories().into_iter().next() else {
+        return Err("there is no root".to_owned());
+    };
+    let file = root
+        .open_at(
+            PathFlags::empty(),
+            &path,
+            OpenFlags::empty(),
+            DescriptorFlags::READ,
+        )
+        .map_err(failed)?;
     let limit = settings.limits.max_file_bytes;
-    count(file, limit)
+    // At an offset: the host hands out no streams of files.
+    let read = |offset| file.read(CHUNK, offset).map(|(bytes, _)| bytes);
+    count(read, limit)
         .map_err(failed)?
         .ok_or_else(|| format!("{path} is larger than {limit} bytes (--max-file-bytes)"))
 }
