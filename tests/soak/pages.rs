@@ -115,6 +115,8 @@ impl Page {
         if cursor.is_some() != more {
             return Err("a page behind the last one, or none before it".to_owned());
         }
+        // Whether there is one must not depend on what somebody else has changed by now.
+        let cursor = cursor.filter(|_| !self.may_be_stale);
         Ok(cursor.map(|cursor| Saved {
             traversal: self.traversal.clone(),
             cursor: cursor.to_owned(),

@@ -48,7 +48,7 @@ fn refused(random: &mut Random) -> (&'static str, Value, &'static str) {
         "own\0",
     ]);
     let digits = "0".repeat(63);
-    match random.below(16) {
+    match random.below(18) {
         0 => ("list_directory", json!({"path": path}), texts::NOT_RELATIVE),
         1 => ("read_text_file", json!({"path": path}), texts::NOT_RELATIVE),
         2 => (
