@@ -288,7 +288,9 @@ impl Dir {
                     Ok(found) if holds_file(&found, path.as_str().len() + 1, 0, bounds)? => {
                         Refusal::IsDirectory
                     }
-                    Err(failure) if failure.is_failure() => Refusal::reading(failure),
+                    Err(fault) if fault.is_failure() || fault == Fault::Permission => {
+                        Refusal::reading(fault)
+                    }
                     // A directory that holds nothing served is not there.
                     _ if fault == Fault::IsDirectory => Refusal::Missing,
                     _ => Refusal::reading(fault),
