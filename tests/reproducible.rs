@@ -17,7 +17,7 @@ mod component;
 const PACKAGE: &str = "preopen-guest";
 
 /// What a checkout has beside the sources.
-const LEFT_OUT: [&str; 3] = [".git", "fuzz", "target"];
+const LEFT_OUT: [&str; 5] = [".git", ".venv", "fuzz", "node_modules", "target"];
 
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
