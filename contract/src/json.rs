@@ -6,6 +6,11 @@ use std::io;
 use serde::Serialize;
 use serde_json::ser::Formatter;
 
+/// Bytes looked at together where text is searched for what JSON escapes.
+const LANES: usize = 16;
+
+const DIGITS: &[u8; 16] = b"0123456789abcdef";
+
 /// Compact JSON with U+2028 and U+2029 escaped: both are legal inside a JSON
 /// string (RFC 8259, section 7), yet clients exist that split lines there.
 #[derive(Clone, Copy, Debug, Default)]
@@ -54,6 +59,76 @@ pub fn text<T: ?Sized + Serialize>(value: &T) -> String {
     let mut out = String::new();
     append(&mut out, value);
     out
+}
+
+/// Appends `text` as a JSON string, the same bytes as [`append`] gives. The
+/// answer is how many of them are quotes and backslashes: each takes a second
+/// byte where the string stands inside another one.
+pub fn quote(out: &mut String, text: &str) -> usize {
+    out.reserve(text.len() + 2);
+    out.push('"');
+    let mut doubled = 2;
+    let bytes = text.as_bytes();
+    let (mut copied, mut at) = (0, 0);
+    while let Some(next) = special(bytes, at) {
+        let (escape, length) = match bytes.get(next..).unwrap_or_default() {
+            [b'"', ..] => ("\\\"", 1),
+            [b'\\', ..] => ("\\\\", 1),
+            [b'\n', ..] => ("\\n", 1),
+            [b'\t', ..] => ("\\t", 1),
+            [b'\r', ..] => ("\\r", 1),
+            [8, ..] => ("\\b", 1),
+            [12, ..] => ("\\f", 1),
+            [0xE2, 0x80, 0xA8, ..] => ("\\u2028", 3),
+            [0xE2, 0x80, 0xA9, ..] => ("\\u2029", 3),
+            [control @ 0..0x20, ..] => {
+                out.push_str(&text[copied..next]);
+                out.push_str(if *control < 16 { "\\u000" } else { "\\u001" });
+                out.push(char::from(DIGITS[usize::from(control % 16)]));
+                doubled += 1;
+                at = next + 1;
+                copied = at;
+                continue;
+            }
+            // Another character that begins as the separators do.
+            _ => {
+                at = next + 1;
+                continue;
+            }
+        };
+        out.push_str(&text[copied..next]);
+        out.push_str(escape);
+        doubled += if matches!(escape, "\\\"" | "\\\\") {
+            2
+        } else {
+            1
+        };
+        at = next + length;
+        copied = at;
+    }
+    out.push_str(&text[copied..]);
+    out.push('"');
+    doubled
+}
+
+/// The first byte from `at` that may have to be escaped.
+fn special(bytes: &[u8], at: usize) -> Option<usize> {
+    // No short cut inside the lanes: without one the compiler compares them all at once.
+    let is_special = |&byte: &u8| (byte < 0x20) | (byte == b'"') | (byte == b'\\') | (byte == 0xE2);
+    let (lanes, _) = bytes.get(at..)?.as_chunks::<LANES>();
+    let plain = lanes
+        .iter()
+        .take_while(|lane| {
+            !lane
+                .iter()
+                .fold(false, |found, byte| found | is_special(byte))
+        })
+        .count();
+    let from = at + plain * LANES;
+    bytes[from..]
+        .iter()
+        .position(is_special)
+        .map(|found| from + found)
 }
 
 /// How many bytes `json` takes as the content of a JSON string: what a text

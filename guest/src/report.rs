@@ -4,7 +4,8 @@
 
 use std::borrow::Cow;
 
-use crate::item;
+use preopen_contract::json;
+
 use crate::page::ENVELOPE;
 use crate::tools::Answer;
 
@@ -87,7 +88,7 @@ impl Report {
     /// What `text` takes inside a JSON string.
     fn quoted_len(&mut self, text: &str) -> usize {
         self.scratch.clear();
-        item::quoted(&mut self.scratch, text);
+        json::quote(&mut self.scratch, text);
         self.scratch.len() - 2
     }
 }
@@ -123,7 +124,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::{CLOSING, Report, counted, one_line};
-    use crate::item;
 
     /// The result as the host writes it.
     fn result(structured: &str, text: &str) -> String {
@@ -145,7 +145,7 @@ mod tests {
             let mut taken = Vec::new();
             for piece in &pieces {
                 let mut quoted = String::new();
-                item::quoted(&mut quoted, piece);
+                json::quote(&mut quoted, piece);
                 quoted.push(',');
                 if report.push(&format!("{piece}\n"), &quoted, 0) {
                     taken.push(piece.as_str());

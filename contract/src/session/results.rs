@@ -60,7 +60,7 @@ pub(super) fn tool(identity: &Identity, era: Era, result: &ToolResult) -> String
     let mut out = begin(identity, era);
     out.reserve(text.len() + text.len() / 4 + structured.map_or(0, str::len) + 128);
     out.push_str("\"content\":[{\"type\":\"text\",\"text\":");
-    json::append(&mut out, text);
+    json::quote(&mut out, text);
     out.push_str("}]");
     if let Some(structured) = structured {
         out.push_str(",\"structuredContent\":");

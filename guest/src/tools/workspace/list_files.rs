@@ -5,10 +5,10 @@
 use std::collections::BinaryHeap;
 use std::fmt::Write;
 
+use preopen_contract::json::quote;
 use serde_json::{Value, json};
 
 use crate::bindings::exports::preopen::mcp::tools::Settings;
-use crate::item::quoted;
 use crate::refusal::Refusal;
 use crate::report::{Report, counted, one_line};
 use crate::survey::{Step, Survey, Unseen};
@@ -285,7 +285,7 @@ fn push(report: &mut Report, kind: &str, paths: Least) -> u64 {
         if shown > 0 {
             json.push(',');
         }
-        quoted(&mut json, &path);
+        quote(&mut json, &path);
         if !report.push(&line, &json, 0) {
             break;
         }

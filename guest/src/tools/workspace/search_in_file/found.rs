@@ -3,13 +3,13 @@
 
 use std::fmt::Write;
 
+use preopen_contract::json::quote;
 use preopen_contract::limits::Limits as Table;
 use serde_json::json;
 
 use crate::bindings::exports::preopen::mcp::tools::Limits;
 use crate::excerpts::{Excerpt, Line};
 use crate::hits::Hits;
-use crate::item::quoted;
 use crate::lines::Shown;
 use crate::report::{Report, counted, one_line};
 use crate::survey::Unseen;
@@ -68,8 +68,10 @@ impl Found {
 
     /// Adds a file that was searched; `most` matches of it were to be shown.
     pub(super) fn add(&mut self, path: &str, hits: &Hits, excerpts: &[Excerpt], most: usize) {
-        self.searched += 1;
-        self.not_searched += u64::from(hits.cut);
+        match hits.cut {
+            true => self.not_searched += 1,
+            false => self.searched += 1,
+        }
         self.lines_not_utf8 += hits.not_utf8;
         self.matches += hits.total;
         self.with_matches += u64::from(hits.total > 0);
@@ -91,7 +93,7 @@ impl Found {
             json.push(',');
         }
         json.push_str(r#"{"path":"#);
-        quoted(&mut json, path);
+        quote(&mut json, path);
         json.push_str(&format!(r#","matches_total":{},"matches":["#, hits.total));
 
         let before = self.shown;
@@ -248,7 +250,7 @@ fn append(text: &mut String, json: &mut String, excerpt: &Excerpt, end: Option<u
     }
 
     json.push_str(&format!(r#"{{"line":{},"text":"#, excerpt.number));
-    quoted(json, &excerpt.line.text);
+    quote(json, &excerpt.line.text);
     let (left, right) = excerpt.line.cut;
     json.push_str(&format!(r#","cut":{},"before":"#, left || right));
     array(json, before);
@@ -286,7 +288,7 @@ fn array(json: &mut String, lines: &[Line]) {
         }
         match line {
             Some(shown) => {
-                quoted(json, &shown.text);
+                quote(json, &shown.text);
             }
             None => json.push_str("null"),
         }
