@@ -192,11 +192,36 @@ fn help_is_on_stdout_and_names_every_flag() {
             "--protocol",
             "--allow-blocked",
             "--audit",
+            "--component",
             "--lockdown",
         ];
         for name in limits.chain(others.map(str::to_owned)) {
             assert!(text.contains(&name), "{flag} does not name {name}");
         }
+    }
+}
+
+/// The program that is shipped compiles nothing, and says how to get one that does.
+#[cfg(not(feature = "compiler"))]
+#[test]
+fn a_component_needs_a_program_with_the_compiler() {
+    let root = Root::new();
+    let file = root.outside("component.wasm");
+    fs::write(&file, b"\0asm\x0d\0\x01\0").unwrap();
+    let launch = Launch::new(&root).args(["--component".as_ref(), file.as_os_str()]);
+    let exit = launch.spawn().wait();
+    refused(&exit, &["--component: this build has no compiler"]);
+    // The very command stands in the manual.
+    let command = "cargo build --release --package preopen-mcp --features compiler";
+    assert!(exit.stderr.ends_with(&format!(" with: {command}\n")));
+    for manual in ["docs/components.md", "examples/custom-tool/README.md"] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("..")
+            .join(manual);
+        assert!(
+            fs::read_to_string(path).unwrap().contains(command),
+            "{manual}"
+        );
     }
 }
 
