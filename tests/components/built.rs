@@ -2,8 +2,10 @@
 //! from bytes. None of them is part of the product.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::OnceLock;
+
+use crate::harness::Root;
 
 const TARGET: &str = "wasm32-wasip2";
 
@@ -18,7 +20,7 @@ pub(crate) fn count_words() -> &'static Path {
     BUILT.get_or_init(|| {
         let mut build = cargo("examples/custom-tool");
         build.args(["build", "--release"]);
-        run(build).join("release/count_words.wasm")
+        ready(run(build).join("release/count_words.wasm"))
     })
 }
 
@@ -28,7 +30,7 @@ pub(crate) fn contrary() -> &'static Path {
     BUILT.get_or_init(|| {
         let mut build = cargo("tests/contrary");
         build.args(["rustc", "--release", "--crate-type", "cdylib"]);
-        run(build).join("release/preopen_contrary.wasm")
+        ready(run(build).join("release/preopen_contrary.wasm"))
     })
 }
 
@@ -59,6 +61,22 @@ fn run(mut build: Command) -> PathBuf {
     let status = build.status().expect("cargo runs");
     assert!(status.success(), "{build:?}: {status}");
     directory.join(TARGET)
+}
+
+/// Serves `component` once, so that its code is in the cache: the first time
+/// takes as long as the machine takes, and no test waits that long.
+fn ready(component: PathBuf) -> PathBuf {
+    let root = Root::new();
+    let mut serve = Command::new(env!("CARGO_BIN_EXE_preopen-mcp"));
+    serve
+        .env("XDG_CACHE_HOME", scratch().join("cache"))
+        .arg("--root")
+        .arg(root.path())
+        .args(["--include", "**", "--component"])
+        .arg(&component);
+    let served = serve.stdin(Stdio::null()).output().expect("it starts");
+    assert!(served.status.success(), "{served:?}");
+    component
 }
 
 /// A component that imports an instance of this name, with nothing in it.

@@ -256,7 +256,7 @@ fn no_tool_reaches_the_cache() {
         ] {
             server
                 .call(tool, arguments)
-                .refused_naming(&["not served by this root"]);
+                .refused_naming(&["hidden by an exclude rule"]);
         }
     }
     server

@@ -80,8 +80,11 @@ fn around() -> String {
 
 fn wrote() -> String {
     let flags = OpenFlags::CREATE | OpenFlags::EXCLUSIVE;
-    let written = open("written.txt", flags, DescriptorFlags::WRITE)
-        .and_then(|file| file.write(b"by the component", 0));
+    let written = open("written.txt", flags, DescriptorFlags::WRITE).and_then(|file| {
+        file.write(b"by the component", 0)?;
+        // Until then the host takes it for one that was not finished.
+        file.sync()
+    });
     format!("{{\"written\":{}}}", written.is_ok())
 }
 
