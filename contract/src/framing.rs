@@ -48,6 +48,12 @@ impl Lines {
         (taken, ended.then(|| self.frame()))
     }
 
+    /// Bytes of a line that are kept until it ends.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.line.len()
+    }
+
     /// Takes note that the stream has ended: what came after the last LF.
     pub fn end(&mut self) -> Option<Frame> {
         (self.too_long || !self.line.is_empty()).then(|| self.frame())

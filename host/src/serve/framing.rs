@@ -1,29 +1,20 @@
-//! Lines out of a byte stream, in bounded memory: a line past the limit is
-//! thrown away as it comes, and the stream goes on behind it. It knows nothing
-//! of what a line says.
+//! Lines out of a reader, as the contract cuts them. It knows nothing of what a
+//! line says, but when one may not grow.
 
 use std::io::{self, BufRead, BufReader, Read};
+
+pub(super) use preopen_contract::framing::Frame;
+use preopen_contract::framing::Lines;
 
 use super::scheduler::MUCH;
 
 /// Bytes taken from the stream at a time; a call that is no longer holds little.
 const CHUNK: usize = MUCH;
 
-/// What comes next in the stream.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Frame {
-    /// A line without its LF; the last one need not have had one.
-    Line(Vec<u8>),
-    /// A line that was too long; nothing of it is kept.
-    TooLong,
-    /// There is nothing more.
-    End,
-}
-
 /// Takes a stream apart.
 pub(super) struct Frames<R> {
     reader: BufReader<R>,
-    limit: usize,
+    lines: Lines,
 }
 
 impl<R: Read> Frames<R> {
@@ -31,15 +22,13 @@ impl<R: Read> Frames<R> {
     pub(super) fn new(reader: R, limit: u64) -> Self {
         Self {
             reader: BufReader::with_capacity(CHUNK, reader),
-            limit: usize::try_from(limit).unwrap_or(usize::MAX),
+            lines: Lines::new(limit),
         }
     }
 
-    /// Waits for the next line. One that turns out to be longer than a chunk is
-    /// kept only if it `may_grow`; else the stream ends here.
-    pub(super) fn next(&mut self, may_grow: impl Fn() -> bool) -> io::Result<Frame> {
-        let mut line = Vec::new();
-        let mut too_long = false;
+    /// Waits for the next line; none at the end. One that turns out to be longer
+    /// than a chunk is kept only if it `may_grow`; else the stream ends here.
+    pub(super) fn next(&mut self, may_grow: impl Fn() -> bool) -> io::Result<Option<Frame>> {
         loop {
             let chunk = match self.reader.fill_buf() {
                 Ok(chunk) => chunk,
@@ -47,35 +36,20 @@ impl<R: Read> Frames<R> {
                 Err(error) => return Err(error),
             };
             if chunk.is_empty() {
-                return Ok(if too_long {
-                    Frame::TooLong
-                } else if line.is_empty() {
-                    Frame::End
-                } else {
-                    Frame::Line(line)
-                });
+                return Ok(self.lines.end());
             }
-            let end = memchr::memchr(b'\n', chunk);
-            let part = &chunk[..end.unwrap_or(chunk.len())];
-            let length = line.len() + part.len();
-            if !too_long && length > self.limit {
-                too_long = true;
-                line = Vec::new();
-            }
-            if !too_long && line.len() <= CHUNK && length > CHUNK && !may_grow() {
-                return Ok(Frame::End);
-            }
-            if !too_long {
-                line.extend_from_slice(part);
-            }
-            let taken = part.len() + usize::from(end.is_some());
+            let was_short = self.lines.held() <= CHUNK;
+            let (taken, frame) = self.lines.take(chunk);
             self.reader.consume(taken);
-            if end.is_some() {
-                return Ok(if too_long {
-                    Frame::TooLong
-                } else {
-                    Frame::Line(line)
-                });
+            let held = match &frame {
+                Some(Frame::Line(line)) => line.len(),
+                _ => self.lines.held(),
+            };
+            if was_short && held > CHUNK && !may_grow() {
+                return Ok(None);
+            }
+            if frame.is_some() {
+                return Ok(frame);
             }
         }
     }
@@ -111,8 +85,8 @@ mod tests {
         let mut seen = Vec::new();
         loop {
             match frames.next(|| true).expect("no error") {
-                Frame::End => return seen,
-                frame => seen.push(frame),
+                None => return seen,
+                Some(frame) => seen.push(frame),
             }
         }
     }
@@ -145,11 +119,11 @@ mod tests {
             asked.set(asked.get() + 1);
             true
         });
-        assert!(matches!(frame, Ok(Frame::Line(line)) if line.len() == 1 << 20));
+        assert!(matches!(frame, Ok(Some(Frame::Line(line))) if line.len() == 1 << 20));
         assert_eq!(asked.get(), 1);
         for (length, expected) in [
-            (super::CHUNK, Frame::Line(vec![b'x'; super::CHUNK])),
-            (super::CHUNK + 1, Frame::End),
+            (super::CHUNK, Some(Frame::Line(vec![b'x'; super::CHUNK]))),
+            (super::CHUNK + 1, None),
         ] {
             let mut frames = Frames::new(io::repeat(b'x').take(length as u64), 1 << 20);
             assert_eq!(frames.next(|| false).expect("no error"), expected);
@@ -159,7 +133,8 @@ mod tests {
     #[test]
     fn nothing_of_a_long_line_is_kept() {
         let mut frames = Frames::new(io::repeat(b'x').take(1 << 28), 1 << 10);
-        assert_eq!(frames.next(|| true).expect("no error"), Frame::TooLong);
-        assert_eq!(frames.next(|| true).expect("no error"), Frame::End);
+        let next = frames.next(|| true).expect("no error");
+        assert_eq!(next, Some(Frame::TooLong));
+        assert_eq!(frames.next(|| true).expect("no error"), None);
     }
 }

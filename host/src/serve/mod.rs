@@ -222,12 +222,12 @@ impl<W: Write + Send> Connection<'_, W> {
             // The longer a line, the more there must be room for before it is known.
             let frame = frames.next(|| self.wait_for(Needs::Turn { bytes: MUCH }))?;
             let action = match frame {
-                Frame::End => return Ok(()),
-                Frame::TooLong => {
+                None => return Ok(()),
+                Some(Frame::TooLong) => {
                     let limit = limits.shown("max-request-bytes");
                     Action::Reply(self.session.too_long(&limit))
                 }
-                Frame::Line(line) => self.take(&line),
+                Some(Frame::Line(line)) => self.take(&line),
             };
             if !self.wait_for(Needs::of(&action)) {
                 self.end_unbegun_of(action);
