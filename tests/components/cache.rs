@@ -254,9 +254,7 @@ fn no_tool_reaches_the_cache() {
             ("create_directory", json!({"path": path})),
             ("delete_directory", json!({"path": path, "force": true})),
         ] {
-            server
-                .call(tool, arguments)
-                .refused_naming(&["hidden by an exclude rule"]);
+            server.call(tool, arguments).refused_naming(&["this root"]);
         }
     }
     server
@@ -264,7 +262,7 @@ fn no_tool_reaches_the_cache() {
             "delete_directory",
             json!({"path": "preopen-mcp", "force": true}),
         )
-        .refused_naming(&["preopen-mcp"]);
+        .refused_naming(&["hide something"]);
     server.close();
     assert_eq!(fs::read(root.at(kept)).unwrap(), code);
 }

@@ -62,7 +62,7 @@ fn it_opens_what_is_served_and_nothing_else() {
     ] {
         assert!(!refused(outside).is_empty());
     }
-    assert_eq!(refused("/etc/hostname"), "there is no file at PATH");
+    assert_eq!(refused("/etc/hostname"), "PATH is not served by this root");
     server.close();
     assert_eq!(root.census(), before);
 }
