@@ -1,39 +1,16 @@
 //! A disk that is full: one clear refusal, the old content whole, nothing left
 //! of what did not fit, and everything as before once there is room.
 
-use std::process::Command;
-
 use serde_json::json;
 
-use crate::harness::{Launch, Root, Server};
+use crate::harness::{Disk, Root};
 
 const FULL: &str = "the disk is full or its quota used up; nothing was changed";
-
-/// A server of every tool whose root is a disk of 256 KiB that only it sees;
-/// says so where this process may not mount one.
-fn small_disk(root: &Root) -> Option<Server> {
-    const MOUNT: &str = r#"mount -t tmpfs -o size=256k none "$ROOT""#;
-    let unshare = |script: &str| {
-        let mut command = Command::new("unshare");
-        command
-            .args(["-m", "sh", "-c", script])
-            .env("ROOT", root.path());
-        command
-    };
-    let may = unshare(MOUNT).output();
-    if !may.is_ok_and(|output| output.status.success()) {
-        eprintln!("SKIPPED: this process may not mount a filesystem");
-        return None;
-    }
-    let script = format!(r#"{MOUNT} && exec "$0" "$@""#);
-    let launch = Launch::under(unshare(&script), root);
-    Some(launch.args(["--toolset", "all"]).start())
-}
 
 #[test]
 fn a_full_disk_is_named_and_loses_nothing() {
     let root = Root::new();
-    let Some(mut server) = small_disk(&root) else {
+    let Some((mut server, _)) = Disk::serve(&root) else {
         return;
     };
     let kib = |count: usize| "x".repeat(count << 10);

@@ -15,6 +15,7 @@ mod cli;
 mod cursors;
 mod disk_full;
 mod escape;
+mod faults;
 pub(crate) mod framing;
 mod ids;
 mod leaks;

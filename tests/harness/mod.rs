@@ -4,6 +4,7 @@
 
 mod answer;
 mod checks;
+mod disk;
 mod launch;
 pub(crate) mod portable;
 mod process;
@@ -18,6 +19,7 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 
 pub(crate) use answer::{Answer, Message};
+pub(crate) use disk::Disk;
 pub(crate) use launch::Launch;
 pub(crate) use process::{Exit, Process, run, run_from};
 pub(crate) use root::{HAYSTACK, MARKER, Root, make_pipe};

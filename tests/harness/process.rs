@@ -115,6 +115,11 @@ impl Process {
         Some(Duration::from_millis(10 * (ticks()? + ticks()?)))
     }
 
+    /// Its number.
+    pub(crate) const fn id(&self) -> u32 {
+        self.pid
+    }
+
     /// How many descriptors the process has open; none where the system does
     /// not say.
     pub(crate) fn descriptors(&self) -> Option<usize> {

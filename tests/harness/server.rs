@@ -89,6 +89,11 @@ impl Server {
         self.process.memory()
     }
 
+    /// The number of its process.
+    pub(crate) fn id(&self) -> u32 {
+        self.process.id()
+    }
+
     /// How many descriptors it has open; none where the system does not say.
     pub(crate) fn descriptors(&self) -> Option<usize> {
         self.process.descriptors()

@@ -46,7 +46,14 @@ pub(super) fn empty(place: &Place<'_>) -> bool {
         return false;
     };
     let directory = directory.as_fd();
-    names(directory).is_ok_and(|names| names.iter().all(|name| remove(directory, name)))
+    let all = |names: Vec<String>, each: fn(BorrowedFd<'_>, &str) -> bool| {
+        names
+            .iter()
+            .all(|name| each(directory, name))
+            .then_some(names)
+    };
+    let names = names(directory).ok().and_then(|names| all(names, is_left));
+    names.and_then(|names| all(names, remove)).is_some()
 }
 
 /// The names in a directory, as long as all of them are those of temporaries.

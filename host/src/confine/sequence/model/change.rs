@@ -57,7 +57,8 @@ impl Model {
         if !self.tree.is_directory(id) {
             return Err(self.of_another_kind(from, path, Policy::file, ErrorCode::NotDirectory));
         }
-        if !self.tree.entries(id).is_empty() {
+        let mut entries = self.tree.entries(id).iter();
+        if !entries.all(|(name, id)| self.is_left(name, *id)) {
             return Err(ErrorCode::NotEmpty);
         }
         self.tree.remove_all(place).map(|()| Given::Nothing)

@@ -279,10 +279,17 @@ impl Model {
             .collect();
         // Who could remove the directory is told that it is not empty.
         let removable = directory.rights.contains(MUTATE) && !directory.path.is_empty();
-        if removable && shown.len() < entries.len() {
+        let left = entries.iter().filter(|(name, id)| self.is_left(name, **id));
+        if removable && shown.len() < entries.len() - left.count() {
             shown.insert(String::new(), DescriptorType::Unknown);
         }
         Ok(Given::Listed(shown))
+    }
+
+    /// Whether it is a temporary that nobody is writing.
+    fn is_left(&self, name: &str, id: Id) -> bool {
+        let is_locked = |held: &Held| held.id == id && is_temporary(&held.path);
+        is_reserved(name) && self.tree.is_file(id) && !self.held.iter().any(is_locked)
     }
 
     fn stat(&self, from: usize, path: &str) -> Answer {

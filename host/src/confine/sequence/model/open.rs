@@ -6,7 +6,7 @@ use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
 use wasmtime_wasi::p2::bindings::sync::filesystem::types::{DescriptorFlags, OpenFlags};
 
 use super::super::operation::Operation;
-use super::super::tree::{Id, Thing, Tree};
+use super::super::tree::{Id, Place, Thing, Tree};
 use super::{
     Held, MUTATE, Model, READ, Turn, Unfinished, WRITE, changed, is_temporary, join, refuse,
 };
@@ -135,6 +135,9 @@ impl Model {
         {
             return turn;
         }
+        if directory != Tree::ROOT {
+            self.sweep(directory);
+        }
         self.turns += 1;
         let turn = Turn {
             number: self.turns,
@@ -142,6 +145,17 @@ impl Model {
         };
         self.turn = Some(turn);
         turn
+    }
+
+    /// Removes what was left in a directory.
+    fn sweep(&mut self, directory: Id) {
+        let entries = self.tree.entries(directory).clone();
+        for (name, id) in &entries {
+            if self.is_left(name, *id) {
+                let place = Place { directory, name };
+                self.tree.take(place).expect("it is there");
+            }
+        }
     }
 
     fn turns_held(&self) -> impl Iterator<Item = Turn> {
