@@ -22,6 +22,8 @@ pub(crate) struct Launch {
     includes: Vec<OsString>,
     arguments: Vec<OsString>,
     above: String,
+    /// Where the component is served without the program.
+    portable: Option<Portable>,
 }
 
 impl Launch {
@@ -66,7 +68,15 @@ impl Launch {
             includes: Vec::new(),
             arguments: Vec::new(),
             above,
+            portable: Portable::get(),
         }
+    }
+
+    /// The component on its own in place of the program.
+    pub(crate) fn on(mut self, portable: Portable) -> Self {
+        self.command = piped(Command::new(&portable.host));
+        self.portable = Some(portable);
+        self
     }
 
     /// Includes these instead of everything.
@@ -103,24 +113,25 @@ impl Launch {
         if self.includes.is_empty() && !self.is_workspace {
             self.includes.push("**".into());
         }
-        match Portable::get() {
+        let mut arguments: Vec<OsString> = Vec::new();
+        for glob in self.includes {
+            arguments.extend(["--include".into(), glob]);
+        }
+        arguments.append(&mut self.arguments);
+        match &self.portable {
             None => {
                 if self.is_workspace {
                     self.command.arg("workspace");
                 }
-                self.command.arg("--root").arg(&self.root);
+                self.command.arg("--root").arg(&self.root).args(arguments);
             }
             Some(portable) => {
-                portable.start(&mut self.command, &self.root);
-                if self.is_workspace && !self.arguments.iter().any(|flag| flag == "--toolset") {
-                    self.command.args(["--toolset", "workspace"]);
+                if self.is_workspace && !arguments.iter().any(|flag| flag == "--toolset") {
+                    arguments.extend(["--toolset".into(), "workspace".into()]);
                 }
+                portable.start(&mut self.command, &self.root, &arguments);
             }
         }
-        for glob in &self.includes {
-            self.command.arg("--include").arg(glob);
-        }
-        self.command.args(&self.arguments);
         Process::spawn(self.command)
     }
 

@@ -12,9 +12,11 @@ pub(crate) const HOST: &str = "PREOPEN_MCP_TEST_HOST";
 pub(crate) const COMPONENT: &str = "PREOPEN_MCP_TEST_COMPONENT";
 
 /// A host for the component, and the component.
-pub(super) struct Portable {
-    pub(super) host: OsString,
-    component: OsString,
+pub(crate) struct Portable {
+    /// The wasmtime command line.
+    pub(crate) host: OsString,
+    /// The component, compiled for it.
+    pub(crate) component: OsString,
 }
 
 impl Portable {
@@ -26,13 +28,39 @@ impl Portable {
         })
     }
 
-    /// Has `host` start the component with `root` as its only directory; the
-    /// component's own arguments follow.
-    pub(super) fn start(&self, host: &mut Command, root: &Path) {
+    /// Has `host` start the component with `root` as its only directory, and
+    /// with these arguments of the program, as far as they are for a component.
+    pub(super) fn start(&self, host: &mut Command, root: &Path, arguments: &[OsString]) {
+        let mut own = Vec::new();
+        // The tests run as users who have no place for a cache.
+        host.args(["run", "-C", "cache=n", "--allow-precompiled"]);
+        let mut arguments = arguments.iter();
+        while let Some(argument) = arguments.next() {
+            match argument.to_str() {
+                // It does one thing at a time however many may be done.
+                Some("--workers") => {
+                    arguments.next();
+                }
+                // This one is the host's to keep to.
+                Some("--max-call-memory") => {
+                    let memory = arguments.next().and_then(|memory| memory.to_str());
+                    let memory = bytes(memory.expect("an amount of memory"));
+                    host.args(["-W", &format!("max-memory-size={memory}")]);
+                }
+                _ => own.push(argument),
+            }
+        }
         let mut grant = root.as_os_str().to_owned();
         grant.push("::/");
-        host.args(["run", "--allow-precompiled", "--dir"])
-            .arg(grant)
-            .arg(&self.component);
+        host.arg("--dir").arg(grant).arg(&self.component).args(own);
     }
+}
+
+/// So many bytes as the program's own flags spell them.
+fn bytes(text: &str) -> u64 {
+    let (digits, scale) = match text.strip_suffix("MiB") {
+        Some(digits) => (digits, 1 << 20),
+        None => (text, 1),
+    };
+    digits.parse::<u64>().expect("a number") * scale
 }
