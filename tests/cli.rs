@@ -3,7 +3,6 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Stdio;
 
 use preopen_contract::limits::Limits;
 use serde_json::json;
@@ -275,25 +274,6 @@ fn guest_writes_the_component() {
     let exit = run(["guest"]);
     assert_eq!((exit.code, exit.stderr.as_str()), (Some(0), ""));
     assert_eq!(exit.stdout[..8], *b"\0asm\x0d\0\x01\0");
-}
-
-#[test]
-fn demo_shows_refusals_and_leaves_nothing_behind() {
-    let root = Root::new();
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_preopen-mcp"));
-    command.arg("demo").env("TMPDIR", root.path());
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let exit = Process::spawn(command).wait();
-    assert_eq!((exit.code, exit.stderr.as_str()), (Some(0), ""));
-    assert!(
-        String::from_utf8(exit.stdout)
-            .unwrap()
-            .contains("refused: ")
-    );
-    assert_eq!(root.names(), Vec::<String>::new());
 }
 
 #[test]

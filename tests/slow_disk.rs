@@ -6,7 +6,7 @@ use std::time::Instant;
 use rustix::process::Signal;
 use serde_json::json;
 
-use crate::harness::{Answer, PATIENCE, Root, Server, Trace, call, traced};
+use crate::harness::{Answer, PATIENCE, Root, Server, Trace, call, cancel, traced};
 
 #[test]
 fn a_listing_ends_in_time_however_much_of_it_is_hidden() {
@@ -40,6 +40,34 @@ fn a_listing_ends_in_time_however_much_of_it_is_hidden() {
         .filter(|call| call.starts_with("getdents64"))
         .count();
     assert!(batches <= 1, "{batches} batches");
+}
+
+#[test]
+fn a_listing_is_cancelled_however_much_of_it_is_hidden() {
+    const HIDDEN: usize = 6_000;
+    let root = Root::new().file("many/shown", "");
+    for number in 0..HIDDEN {
+        root.write(&format!("many/hidden-{number:04}"), "");
+    }
+    let rules = [
+        "trace=getdents64,seccomp",
+        "inject=getdents64:delay_exit=200000",
+    ];
+    let test = "a_listing_is_cancelled_however_much_of_it_is_hidden";
+    let Some((launch, trace)) = traced(test, &root, &rules) else {
+        return;
+    };
+    let mut server = launch.exclude(&["many/hidden-*"]).start();
+    server.alive();
+    let list = json!({"path": "many"});
+    server.send_all(&[call(1, "list_directory", list), cancel(1)]);
+    // Its turn comes once the listing has gone.
+    server.write("after.txt", "").value();
+    assert!(server.close().is_empty());
+    let batches = trace.after_lockdown();
+    let batches = batches.iter().filter(|call| call.starts_with("getdents64"));
+    // There are more than ten.
+    assert!(batches.count() <= 4);
 }
 
 /// A server that may take this long for a call and has just been told to

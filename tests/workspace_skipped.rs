@@ -107,7 +107,7 @@ fn a_search_that_ran_out_of_its_budget_says_so() {
     );
     assert_eq!(
         answer.said(),
-        "At least 1 match in 1 file; 2 files searched; 2 files not searched to the end, for 1MiB were scanned (--max-scan-bytes): narrow path\n\na (1 match):\n>>>    1 | needle"
+        "At least 1 match in 1 file; 1 file searched; 2 files not searched to the end, for 1MiB were scanned (--max-scan-bytes): narrow path\n\na (1 match):\n>>>    1 | needle"
     );
     assert_eq!(answer.value()["truncated"], true);
     assert_eq!(answer.value()["skipped"]["files_past_budget"], 2);

@@ -126,8 +126,30 @@ impl<S: Source> Lines<S> {
         Ok(Some(start..self.size))
     }
 
+    /// Whether all of a line is UTF-8, however long it is.
+    fn is_text(&mut self, line: &Range<u64>) -> Result<bool, S::Error> {
+        let mut from = line.start;
+        while from < line.end {
+            let to = line.end.min(from + STEP);
+            match str::from_utf8(self.range(from..to)?) {
+                Ok(_) => from = to,
+                // A character goes on behind the step.
+                Err(error)
+                    if to < line.end && error.error_len().is_none() && error.valid_up_to() > 0 =>
+                {
+                    from += error.valid_up_to() as u64;
+                }
+                Err(_) => return Ok(false),
+            }
+        }
+        Ok(true)
+    }
+
     /// The beginning of a line, at most [`CONTEXT_BYTES`]. None: it is not UTF-8.
     pub(crate) fn beginning(&mut self, line: &Range<u64>) -> Result<Option<Shown>, S::Error> {
+        if !self.is_text(line)? {
+            return Ok(None);
+        }
         let mut shown = self.around(line, line.start..line.start)?;
         if let Some(Shown { text, cut }) = &mut shown
             && text.len() > CONTEXT_BYTES

@@ -4,6 +4,7 @@
 use preopen_contract::path::PathError;
 use thiserror::Error;
 
+use crate::report::counted;
 use crate::tree::Fault;
 
 /// Why a tool refused or failed.
@@ -70,6 +71,8 @@ pub(crate) enum Refusal {
     FileTooLarge { size: u64, limit: u64 },
     #[error("file is not UTF-8 text (byte {0}); binary content needs the workspace toolset")]
     NotText(u64),
+    #[error("file is not UTF-8 text (byte {0}); read_file reads it with binary: true")]
+    NotTextHere(u64),
     #[error("file is not UTF-8 text (byte {0}); read it with binary: true")]
     Binary(u64),
     #[error("file has {0} bytes, more than the memory of one call holds (--max-call-memory)")]
@@ -98,6 +101,10 @@ pub(crate) enum Refusal {
     IfHashForm(&'static str),
     #[error("path is hidden by an exclude rule of this root")]
     Excluded,
+    #[error(
+        "path is hidden by an exclude rule of this root, or for its name `{0}`, which --allow-blocked serves"
+    )]
+    Blocked(&'static str),
     #[error("no include rule of this root selects this path")]
     NotIncluded,
     #[error("no include rule of this root reaches its top level, where files are written")]
@@ -162,7 +169,10 @@ pub(crate) enum Refusal {
         "the directory holds too much to be looked through in one call; nothing was removed: remove directories in it first, or have --call-timeout raised"
     )]
     TooMuchToRemove,
-    #[error("not all of it is removed: {removed} entries were, then {why}; call again to go on")]
+    #[error(
+        "not all of it is removed: {} then {why}; call again to go on",
+        counted(*removed, "entry was,", "entries were,")
+    )]
     RemovedInPart { removed: u64, why: &'static str },
 }
 

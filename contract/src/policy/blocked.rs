@@ -17,6 +17,13 @@ pub const BLOCKED_NAMES: &[&str] = &[
 /// Extensions of files.
 pub const BLOCKED_EXTENSIONS: &[&str] = &["exe", "bat", "cmd", "com", "scr", "dll", "so"];
 
+/// The name or extension by which a workspace blocks `path`, unless its operator
+/// allows it.
+#[must_use]
+pub fn blocked(path: &str) -> Option<&'static str> {
+    file(path)
+}
+
 /// The blocked name that a directory of `path` has, or is below.
 pub(super) fn directory(path: &str) -> Option<&'static str> {
     path.split('/').find_map(|name| find(BLOCKED_NAMES, name))

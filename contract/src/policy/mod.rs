@@ -43,7 +43,7 @@ mod error;
 mod name;
 mod pattern;
 
-pub use blocked::{BLOCKED_EXTENSIONS, BLOCKED_NAMES};
+pub use blocked::{BLOCKED_EXTENSIONS, BLOCKED_NAMES, blocked};
 pub use error::{MAX_ALTERNATIVES, MAX_PATTERN_BYTES, PatternError, PolicyError};
 
 use pattern::Pattern;

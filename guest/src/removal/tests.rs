@@ -251,6 +251,8 @@ fn an_error_ends_it_with_what_is_gone() {
         refusal.to_string(),
         "not all of it is removed: 2 entries were, then the operating system did not allow the next; call again to go on"
     );
+    let one = Stop::Fault(Fault::Permission).refusal(1).to_string();
+    assert!(one.starts_with("not all of it is removed: 1 entry was, then"));
     assert_eq!(
         Stop::Fault(Fault::Permission).refusal(0),
         Refusal::NotRemovable

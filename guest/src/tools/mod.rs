@@ -6,6 +6,7 @@ mod schema;
 mod workspace;
 
 use preopen_contract::json;
+use preopen_contract::policy::blocked;
 use serde_json::Value;
 
 use crate::arguments::Arguments;
@@ -58,6 +59,22 @@ pub(crate) struct Call<'a> {
 }
 
 impl Call<'_> {
+    /// A refusal as this server can help with it.
+    fn told(&self, refusal: Refusal) -> Refusal {
+        match refusal {
+            Refusal::NotText(at) if find(self.settings, "read_file").is_some() => {
+                Refusal::NotTextHere(at)
+            }
+            // Only workspaces block names; whether by an exclude rule as well, the host knows alone.
+            Refusal::Excluded if self.settings.toolset != Toolset::Core => {
+                let path = self.arguments.file_path().ok();
+                path.and_then(|path| blocked(path.as_str()))
+                    .map_or(Refusal::Excluded, Refusal::Blocked)
+            }
+            refusal => refusal,
+        }
+    }
+
     /// What this call may visit.
     fn bounds(&self) -> Bounds {
         let limits = &self.settings.limits;
@@ -117,11 +134,12 @@ pub(crate) fn call(
     let parsed = Arguments::parse(&arguments, tool.arguments)?;
     // The text may be as long as what is to be written: it is not kept meanwhile.
     drop(arguments);
-    (tool.call)(&Call {
+    let call = Call {
         settings,
         root,
         arguments: &parsed,
-    })
+    };
+    (tool.call)(&call).map_err(|refusal| call.told(refusal))
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ impl Client {
         say(&format!(
             "$ preopen-mcp --root {} --include '**' --exclude 'secrets/**'",
             root.display()
-        ));
+        ))?;
         let mut child = Command::new(program)
             .arg("--root")
             .arg(root)
@@ -74,7 +74,7 @@ impl Client {
         if shown["cursor"].is_string() {
             shown["cursor"] = json!("…");
         }
-        say(&format!("  {tool} {shown}"));
+        say(&format!("  {tool} {shown}"))?;
         self.ask("tools/call", json!({"name": tool, "arguments": arguments}))
     }
 
@@ -86,16 +86,16 @@ impl Client {
         match answer["items"].as_array() {
             Some(items) => {
                 for item in items.iter().take(SHOWN) {
-                    say(&format!("    {}", shorten(item)));
+                    say(&format!("    {}", shorten(item)))?;
                 }
                 if items.len() > SHOWN {
-                    say(&format!("    … and {} more", items.len() - SHOWN));
+                    say(&format!("    … and {} more", items.len() - SHOWN))?;
                 }
             }
-            None => say(&format!("    {}", shorten(&answer))),
+            None => say(&format!("    {}", shorten(&answer)))?,
         }
         if answer["next_cursor"].is_string() {
-            say("    (and a cursor for the next page)");
+            say("    (and a cursor for the next page)")?;
         }
         Ok(answer)
     }
@@ -110,7 +110,7 @@ impl Client {
         say(&format!(
             "    refused: {}",
             result["content"][0]["text"].as_str().unwrap_or_default()
-        ));
+        ))?;
         Ok(())
     }
 

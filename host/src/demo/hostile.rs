@@ -18,7 +18,7 @@ const MEMORY: u64 = 32 << 20;
 
 /// Lets the component try everything, each time in a world of its own.
 pub(super) fn run() -> Result<()> {
-    title("A component that wants out, in the same sandbox");
+    title("A component that wants out, in the same sandbox")?;
     let colour = std::io::stdout().is_terminal();
     let attempts = let_in(&World::new()?)?.attempts()?;
     ensure!(
@@ -42,14 +42,13 @@ pub(super) fn run() -> Result<()> {
         say(&format!(
             "  {}\n    {verdict} [{}]",
             attempt.what, row.layer
-        ));
+        ))?;
         stopped += usize::from(held);
     }
     ensure!(stopped == attempts.len(), "something got through");
     say(&format!(
         "\n{stopped} attempts, none of them got anything; nothing outside has changed."
-    ));
-    Ok(())
+    ))
 }
 
 fn let_in(world: &World) -> Result<Hostile> {

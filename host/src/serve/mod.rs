@@ -2,6 +2,7 @@
 //! working and writing each go on while the others wait.
 
 mod framing;
+mod needs;
 mod output;
 mod scheduler;
 
@@ -14,6 +15,7 @@ use std::time::{Duration, Instant};
 use preopen_contract::session::{Action, Call, Outcome, Session};
 
 use self::framing::{Frame, Frames};
+use self::needs::Needs;
 use self::output::Output;
 use self::scheduler::{Job, MUCH, Pace, Scheduler};
 use crate::sandbox::{Control, Interruption, Listener, Remains};
@@ -152,42 +154,6 @@ fn trip(at: &str, bytes: &[u8]) {
 
 #[cfg(not(test))]
 const fn trip(_: &str, _: &[u8]) {}
-
-/// What there must be room for before an action.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Needs {
-    /// It takes nothing and may free something: a cancellation waits for none.
-    Nothing,
-    /// It is answered at once.
-    Output,
-    /// It waits for its turn, and holds so many bytes until it is answered.
-    Turn { bytes: usize },
-}
-
-impl Needs {
-    fn of(action: &Action) -> Self {
-        match action {
-            Action::Nothing | Action::Cancel(_) => Self::Nothing,
-            Action::Reply(_) | Action::List(_) => Self::Output,
-            Action::Call(call) => Self::Turn { bytes: call.bytes },
-            Action::Many(actions) => Self::of_all(actions),
-        }
-    }
-
-    /// What a batch needs, which is taken as a whole: its answers wait for each
-    /// other. Also what a cancellation completes comes so.
-    fn of_all(actions: &[Action]) -> Self {
-        let bytes = |action: &Action| match action {
-            Action::Call(call) => Some(call.bytes),
-            _ => None,
-        };
-        match actions.iter().filter_map(bytes).max() {
-            Some(bytes) => Self::Turn { bytes },
-            None if actions.iter().any(|one| matches!(one, Action::Cancel(_))) => Self::Nothing,
-            None => Self::Output,
-        }
-    }
-}
 
 struct Connection<'a, W> {
     server: &'a Server,

@@ -11,6 +11,7 @@ use crate::bindings::exports::preopen::mcp::tools::Settings;
 use crate::digest::ContentHash;
 use crate::placing::{self, Condition, Content, Sink};
 use crate::refusal::Refusal;
+use crate::report::counted;
 use crate::tools::schema::{annotations, content_hash, if_hash, overwriting};
 use crate::tools::{Answer, Call, Tool};
 
@@ -138,7 +139,8 @@ fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
         true => "Replaced",
         false => "Created",
     };
-    let mut text = format!("{done} {path} ({bytes} bytes, {content_hash})");
+    let size = counted(bytes, "byte", "bytes");
+    let mut text = format!("{done} {path} ({size}, {content_hash})");
     match placed.directories {
         0 => {}
         1 => text.push_str("\nCreated its directory too"),
