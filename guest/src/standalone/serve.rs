@@ -144,9 +144,7 @@ impl Server {
         match answer {
             _ if was_late => {
                 let limit = self.limits.shown("call-timeout");
-                Outcome::Result(ToolResult::refusal(format!(
-                    "the call took longer than {limit} and was stopped (--call-timeout); ask for less at a time"
-                )))
+                Outcome::Result(ToolResult::refusal(super::late(&limit)))
             }
             Ok(result) => Outcome::Result(ToolResult {
                 structured: result.structured,
@@ -154,7 +152,7 @@ impl Server {
                 is_error: result.is_error,
             }),
             Err(CallError::UnknownTool) => Outcome::UnknownTool(name),
-            Err(CallError::NoRoot) => Outcome::Internal,
+            Err(CallError::NoRoot | CallError::BadRules) => Outcome::Internal,
         }
     }
 
@@ -190,6 +188,7 @@ fn settings(options: &Options) -> Settings {
         root_writable: options.policy.reaches_top_level(),
         files_unchanged: false,
         host_hashes: false,
+        rules: None,
     }
 }
 

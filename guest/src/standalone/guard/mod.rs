@@ -3,18 +3,20 @@
 //! by name, each looked at and opened without following a link. What the answers
 //! mean to a tool is the same as below the native host.
 
+mod change;
+mod place;
+
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
 use preopen_contract::path;
-use preopen_contract::policy::{Policy, Verdict, is_reserved};
-use wasip2::filesystem::types::{
-    Descriptor, DescriptorFlags, DescriptorStat, ErrorCode, MetadataHashValue, OpenFlags, PathFlags,
-};
+use preopen_contract::policy::{Policy, Verdict};
+use wasip2::filesystem::types::{Descriptor, DescriptorFlags, ErrorCode, OpenFlags, PathFlags};
 
+use self::change::changed;
+use self::place::{Place, enter};
+pub(crate) use self::place::{fault, identity, sync};
 use super::watch::Watch;
-use crate::digest::Fields;
-use crate::parents::parent;
 use crate::root::{Identity, kind, listing};
 use crate::tree::{Entry, Fault, Kind};
 
@@ -211,99 +213,6 @@ impl Scope {
         }
     }
 
-    pub(crate) fn create_directory(&self, base: &Descriptor, below: &str) -> Result<(), Fault> {
-        let judges = (Policy::directory as Judge, Policy::file as Judge);
-        self.change(base, below, judges, |place| {
-            place.directory().create_directory_at(place.name)
-        })
-    }
-
-    pub(crate) fn remove_directory(&self, base: &Descriptor, below: &str) -> Result<(), Fault> {
-        self.change(base, below, (Policy::directory, Policy::file), |place| {
-            place.directory().remove_directory_at(place.name)
-        })
-    }
-
-    /// Removes the entry itself: of a link the link, never what it points to.
-    pub(crate) fn unlink(&self, base: &Descriptor, below: &str) -> Result<(), Fault> {
-        self.change(base, below, (changed, Policy::directory), |place| {
-            place.directory().unlink_file_at(place.name)
-        })
-    }
-
-    /// Changes one entry, if the rules allow it: those for what it is to be, and those for what
-    /// else may have its name.
-    fn change(
-        &self,
-        base: &Descriptor,
-        below: &str,
-        (judge, otherwise): (Judge, Judge),
-        operation: impl FnOnce(&Place<'_>) -> Result<(), ErrorCode>,
-    ) -> Result<(), Fault> {
-        self.guard.may_change()?;
-        let whole = self.whole(below)?;
-        self.guard.serves(judge, &whole)?;
-        let place = self.place(base, below)?;
-        operation(&place).map_err(|code| match fault(code) {
-            // What is of the other kind is only spoken of where that is served.
-            Fault::NotDirectory | Fault::IsDirectory
-                if self.guard.serves(otherwise, &whole).is_err() =>
-            {
-                Fault::Missing
-            }
-            fault => fault,
-        })
-    }
-
-    /// Puts a temporary in a file's place. Nothing else is ever renamed.
-    pub(crate) fn replace(
-        &self,
-        base: &Descriptor,
-        temporary: &str,
-        below: &str,
-    ) -> Result<(), Fault> {
-        let (whole, old, new) = self.places(base, temporary, below)?;
-        match new.kind() {
-            Err(Fault::Missing) => {}
-            // A link, a pipe, a socket or a device is not there to be replaced.
-            found => self.regular(&whole, found?)?,
-        }
-        old.directory()
-            .rename_at(old.name, new.directory(), new.name)
-            .map_err(|code| misplaced(code, temporary, below))?;
-        self.guard.watch.commit();
-        Ok(())
-    }
-
-    /// Puts a temporary where nothing stands. No other link is ever made.
-    pub(crate) fn put(&self, base: &Descriptor, temporary: &str, below: &str) -> Result<(), Fault> {
-        let (_, old, new) = self.places(base, temporary, below)?;
-        old.directory()
-            .link_at(PathFlags::empty(), old.name, new.directory(), new.name)
-            .map_err(|code| misplaced(code, temporary, below))?;
-        self.guard.watch.commit();
-        Ok(())
-    }
-
-    fn places<'a>(
-        &self,
-        base: &'a Descriptor,
-        temporary: &'a str,
-        below: &'a str,
-    ) -> Result<(String, Place<'a>, Place<'a>), Fault> {
-        self.guard.may_change()?;
-        let source = self.whole(temporary)?;
-        let target = self.whole(below)?;
-        if !is_reserved(source.rsplit('/').next().unwrap_or(&source)) {
-            return Err(Fault::Excluded);
-        }
-        self.guard.serves(changed, &source)?;
-        self.guard.serves(Policy::file, &target)?;
-        let old = self.place(base, temporary)?;
-        let new = self.place(base, below)?;
-        Ok((target, old, new))
-    }
-
     /// Hands every entry that is served to `each`, until it breaks.
     pub(crate) fn entries(
         &self,
@@ -399,104 +308,5 @@ impl Scope {
             place.name = rest;
         }
         Ok(place)
-    }
-}
-
-/// The directory that holds the last name of a path, and that name.
-struct Place<'a> {
-    parent: Option<Descriptor>,
-    base: &'a Descriptor,
-    /// One name, without a slash.
-    name: &'a str,
-}
-
-impl Place<'_> {
-    /// The directory the name stands in.
-    fn directory(&self) -> &Descriptor {
-        self.parent.as_ref().unwrap_or(self.base)
-    }
-
-    /// What stands under the name, if anything; a link is a link.
-    fn stat(&self) -> Result<DescriptorStat, Fault> {
-        self.directory()
-            .stat_at(PathFlags::empty(), self.name)
-            .map_err(fault)
-    }
-
-    fn kind(&self) -> Result<Kind, Fault> {
-        Ok(kind(self.stat()?.type_))
-    }
-}
-
-/// Opens a directory that was looked at; should a link stand there by now, it is not followed.
-fn enter(from: &Descriptor, name: &str) -> Result<Descriptor, Fault> {
-    let (open, rights) = (OpenFlags::DIRECTORY, DescriptorFlags::READ);
-    from.open_at(PathFlags::empty(), name, open, rights)
-        .map_err(fault)
-}
-
-/// What holds for a file that is made, moved or removed. A temporary is where files are served,
-/// so it is judged by its directory.
-fn changed(policy: &Policy, whole: &str) -> Verdict {
-    match is_reserved(whole.rsplit('/').next().unwrap_or(whole)) {
-        true => policy.directory(parent(whole)),
-        false => policy.file(whole),
-    }
-}
-
-/// What an error of a host that knows no rules means.
-pub(crate) fn fault(code: ErrorCode) -> Fault {
-    match code {
-        ErrorCode::NotPermitted | ErrorCode::Access => Fault::Permission,
-        ErrorCode::NotRecoverable | ErrorCode::NoDevice => Fault::Other,
-        code => Fault::from(code),
-    }
-}
-
-/// The same where a file was to get another name. Hosts exist that do not say when the two are on
-/// different filesystems, which they can only be in different directories.
-fn misplaced(code: ErrorCode, from: &str, to: &str) -> Fault {
-    match fault(code) {
-        Fault::Other if parent(from) != parent(to) => Fault::OtherDisk,
-        fault => fault,
-    }
-}
-
-/// Identity and state of a file: the host's hash may be about its place alone.
-pub(crate) fn identity(hash: &MetadataHashValue, stat: &DescriptorStat) -> Identity {
-    let mut fields = Fields::default();
-    fields.add(&hash.upper.to_le_bytes());
-    fields.add(&hash.lower.to_le_bytes());
-    fields.add(&stat.size.to_le_bytes());
-    let times = [
-        stat.data_modification_timestamp,
-        stat.status_change_timestamp,
-    ];
-    for time in times.into_iter().flatten() {
-        fields.add(&time.seconds.to_le_bytes());
-        fields.add(&time.nanoseconds.to_le_bytes());
-    }
-    let mut short = Identity::default();
-    for (to, from) in short.iter_mut().zip(fields.finish()) {
-        *to = from;
-    }
-    short
-}
-
-/// Waits until the names in a directory are on the disk, as far as the host can: some cannot sync
-/// a directory, or not the one they granted, and say so.
-pub(crate) fn sync(directory: &Descriptor) -> Result<(), Fault> {
-    let cannot = |code| {
-        matches!(
-            code,
-            ErrorCode::Invalid | ErrorCode::Unsupported | ErrorCode::BadDescriptor
-        )
-    };
-    match directory.sync() {
-        Err(code) if cannot(code) => match enter(directory, ".")?.sync() {
-            Err(code) if cannot(code) => Ok(()),
-            synced => synced.map_err(fault),
-        },
-        synced => synced.map_err(fault),
     }
 }
