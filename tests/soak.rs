@@ -188,7 +188,10 @@ impl Client<'_> {
         let mut next = warm;
         while self.calls < calls {
             self.window();
-            if self.generator.random.percent(5) {
+            let Generator { random, calm, .. } = &mut self.generator;
+            // Long enough that what was changed last lies behind, and not all of the time.
+            *calm = random.percent(if *calm { 98 } else { 1 });
+            if !*calm && random.percent(5) {
                 garden::tend(&mut self.generator, self.root);
             }
             if self.calls >= next {

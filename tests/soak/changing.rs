@@ -29,6 +29,14 @@ impl IfHash {
     }
 }
 
+fn refused(text: &str) -> Expected {
+    match text {
+        // A name that is blocked may be told from one that a rule hides.
+        texts::EXCLUDED => Expected::RefusedAs(text.to_owned()),
+        text => Expected::Refused(text.to_owned()),
+    }
+}
+
 /// What a file tool writes to `path`: nothing is in the way of the directories.
 struct Written {
     replaced: bool,
@@ -81,7 +89,7 @@ pub(super) fn write_text_file(
             value: json!({"path": path, "bytes": content.len(), "content_hash": sha256(content)}),
             text: None,
         },
-        Err(refusal) => Expected::Refused(refusal),
+        Err(refusal) => refused(&refusal),
     }
 }
 
@@ -100,7 +108,7 @@ pub(super) fn write_file(
         directories,
     } = match write(model, path, content, condition) {
         Ok(written) => written,
-        Err(refusal) => return Expected::Refused(refusal),
+        Err(refusal) => return refused(&refusal),
     };
     let (bytes, hash) = (content.len(), sha256(content));
     let done = if replaced { "Replaced" } else { "Created" };
@@ -125,7 +133,7 @@ pub(super) fn write_file(
 /// What create_directory must answer.
 pub(super) fn create_directory(model: &mut Model, path: &str) -> Expected {
     if matches!(model.place(path), Place::Hidden) {
-        return Expected::Refused(texts::EXCLUDED.to_owned());
+        return refused(texts::EXCLUDED);
     }
     if let Some(name) = model.obstacle(path) {
         return Expected::Refused(texts::in_the_way(name));
@@ -164,7 +172,7 @@ pub(super) fn delete_file(model: &mut Model, path: &str, condition: &IfHash) -> 
             return removed(path, gone, format!("Deleted {path}"));
         }
     };
-    Expected::Refused(refusal.to_owned())
+    refused(refusal)
 }
 
 /// What delete_directory must answer.
@@ -186,5 +194,5 @@ pub(super) fn delete_directory(model: &mut Model, path: &str, force: bool) -> Ex
             return removed(path, gone, text);
         }
     };
-    Expected::Refused(refusal.to_owned())
+    refused(refusal)
 }

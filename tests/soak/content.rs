@@ -69,7 +69,7 @@ impl Contents {
     fn pad(&mut self, length: usize, with: u8, mut push: impl FnMut(&str)) {
         self.made += 1;
         let wanted = self.made % LENGTHS;
-        let missing = 1 + (wanted + LENGTHS - (length + 1) % LENGTHS) % LENGTHS;
+        let missing = 2 + (wanted + LENGTHS - (length + 2) % LENGTHS) % LENGTHS;
         push(&char::from(with).to_string().repeat(missing));
     }
 }

@@ -13,6 +13,8 @@ use crate::harness::{Answer, Message};
 pub(super) enum Expected {
     /// The tool refuses, in exactly these words.
     Refused(String),
+    /// The tool refuses, in words that begin so; what else there is to do, they may go on with.
+    RefusedAs(String),
     /// An error of the protocol, with this code.
     Error(i64),
     /// A result that is no tool's; the harness knows what it looks like.
@@ -57,7 +59,8 @@ impl Expected {
             (Self::Contested(contested), _) => contested.judge(&answer).map(|()| None),
             (Self::Page(page), _) if page.may_be_stale() => page.judge(&answer),
             (Self::Refused(text), true) if said == text => Ok(None),
-            (Self::Refused(_), _) => Err("not that refusal".to_owned()),
+            (Self::RefusedAs(text), true) if said.starts_with(text) => Ok(None),
+            (Self::Refused(_) | Self::RefusedAs(_), _) => Err("not that refusal".to_owned()),
             (_, true) => Err("refused".to_owned()),
             (Self::Page(page), _) => page.judge(&answer),
             (Self::Listing(listing), _) => listing.judge(&answer).map(|()| None),

@@ -1,6 +1,6 @@
-//! What the test itself plants among the paths that the client alone changes,
-//! between two windows of calls: links, pipes and hidden files, which no tool
-//! makes and which decide what the tools may do.
+//! What the test itself does among the paths that the client alone changes,
+//! between two windows of calls: it plants links, pipes and hidden files, which
+//! no tool makes and which decide what the tools may do, and writes to a file.
 
 use std::fs;
 
@@ -33,9 +33,21 @@ pub(super) fn lay_out(root: &Root) -> Model {
     model
 }
 
-/// Plants something, or removes something hidden. No call is under way.
+/// Plants or writes something, or removes something hidden. No call is under way.
 pub(super) fn tend(generator: &mut Generator, root: &Root) {
-    let Generator { random, model, .. } = generator;
+    let Generator {
+        random,
+        model,
+        contents,
+        ..
+    } = generator;
+    let files: Vec<&str> = model.files("").map(|(path, _)| path).collect();
+    if random.percent(30) && !files.is_empty() {
+        let path = (*random.pick(&files)).to_owned();
+        let content = contents.text(random);
+        root.write(&path, &content);
+        return model.write(&path, content.as_bytes());
+    }
     let hidden: Vec<String> = model
         .paths()
         .filter(|path| is_hidden(path))

@@ -54,6 +54,8 @@ pub(super) struct Generator {
     pub(super) model: Model,
     pub(super) contents: Contents,
     pub(super) saved: VecDeque<Saved>,
+    /// For some time nothing changes but what is contested, and traversals are followed.
+    pub(super) calm: bool,
     serial: u64,
 }
 
@@ -64,6 +66,7 @@ impl Generator {
             model,
             contents: Contents::default(),
             saved: VecDeque::new(),
+            calm: false,
             serial: 0,
         }
     }
@@ -90,6 +93,8 @@ impl Generator {
     /// The next call.
     pub(super) fn next(&mut self) -> Step {
         match self.random.below(100) {
+            20..70 if self.calm => self.follow(),
+            60.. if self.calm => self.read(),
             0..5 => {
                 let id = self.id();
                 let (message, expected) = wrong::step(&mut self.random, id);

@@ -60,7 +60,7 @@ pub(super) fn expect(
     if let Some(refusal) = &sequence.broken
         && sequence.items.len() < position + limit
     {
-        return Expected::Refused(refusal.clone());
+        return Expected::RefusedAs(refusal.clone());
     }
     Expected::Page(Page {
         traversal: traversal.clone(),

@@ -83,9 +83,14 @@ impl Generator {
         if self.saved.is_empty() {
             return self.read();
         }
-        let at = self.random.below(self.saved.len());
+        let known = self.saved.len();
+        let at = match self.calm || self.random.percent(50) {
+            // Those that the server may go on with where it stopped.
+            true => known - 1 - self.random.below(known.min(4)),
+            false => self.random.below(known),
+        };
         let saved = self.saved[at].clone();
-        if self.random.percent(50) {
+        if !self.calm && self.random.percent(50) {
             self.saved.remove(at);
         }
         let mut arguments = saved.traversal.arguments();
@@ -105,7 +110,7 @@ impl Generator {
                 self.step("search_files", arguments, expected)
             }
             _ => {
-                let limit = 1 + self.random.below(8);
+                let limit = 1 + self.random.below(if self.calm { 2 } else { 8 });
                 arguments["limit"] = json!(limit);
                 let expected = pages::expect(&self.model, &saved.traversal, limit, Some(&saved));
                 self.step(saved.traversal.tool(), arguments, expected)

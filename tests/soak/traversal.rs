@@ -200,10 +200,7 @@ fn read(model: &Model, path: &str) -> Result<Sequence, &'static str> {
                 let cut = error.error_len().is_none() && piece.len() < rest.len();
                 let valid = error.valid_up_to();
                 if !cut || valid == 0 {
-                    broken = Some(format!(
-                        "file is not UTF-8 text (byte {}); binary content needs the workspace toolset",
-                        at + valid
-                    ));
+                    broken = Some(format!("file is not UTF-8 text (byte {}); ", at + valid));
                     break;
                 }
                 str::from_utf8(&piece[..valid]).expect("as far as it is valid")
