@@ -225,6 +225,24 @@ fn the_end_of_input_gives_the_answers_that_there_are() {
 }
 
 #[test]
+fn a_batch_whose_answers_are_more_than_may_wait_does_not_wait_for_itself() {
+    let root = Root::new();
+    let arguments = ["--max-request-bytes", "64MiB"];
+    let mut client = Client::settled(&root, "2025-03-26", &arguments);
+    // Each is answered under its id, and all of them only with the call.
+    let long = |letter: &str| ask(letter.repeat(9 << 20), "nope", json!({}));
+    client.send(&json!([
+        long("a"),
+        long("b"),
+        call(1, "list_directory", json!({}))
+    ]));
+    let line = client.line();
+    assert_eq!((ids(&line).len(), &line[2]["id"]), (3, &json!(1)));
+    client.result(&ping("after"));
+    client.close();
+}
+
+#[test]
 fn answers_that_wait_for_their_batches_do_not_pile_up() {
     let root = Root::new().haystack();
     let arguments = [&HAYSTACK[..2], &["--workers", "1", "--call-timeout", "3s"]].concat();

@@ -186,7 +186,8 @@ impl<W: Write + Send> Connection<'_, W> {
         let mut frames = Frames::new(reader, limits.max_request_bytes);
         loop {
             // The longer a line, the more there must be room for before it is known.
-            let frame = frames.next(|| self.wait_for(Needs::Turn { bytes: MUCH }))?;
+            let frame = frames.next(|| self.wait_for(Needs::Turn { bytes: MUCH }, 0))?;
+            let held = self.session.held();
             let action = match frame {
                 None => return Ok(()),
                 Some(Frame::TooLong) => {
@@ -195,7 +196,9 @@ impl<W: Write + Send> Connection<'_, W> {
                 }
                 Some(Frame::Line(line)) => self.take(&line),
             };
-            if !self.wait_for(Needs::of(&action)) {
+            // What a batch holds itself goes only once it is taken.
+            let own = self.session.held().saturating_sub(held);
+            if !self.wait_for(Needs::of(&action), own) {
                 self.end_unbegun_of(action);
                 return Ok(());
             }
@@ -213,12 +216,12 @@ impl<W: Write + Send> Connection<'_, W> {
         .unwrap_or_else(|_| Action::Reply(self.session.failed()))
     }
 
-    /// Waits until there is room for what an action needs; false if nothing may
-    /// be done any more. An input that was closed is read on, until its calls
-    /// must have ended.
-    fn wait_for(&self, needs: Needs) -> bool {
+    /// Waits until there is room for what an action needs, beside the bytes of
+    /// answers that are its `own`; false if nothing may be done any more. An
+    /// input that was closed is read on, until its calls must have ended.
+    fn wait_for(&self, needs: Needs, own: usize) -> bool {
         loop {
-            let room = self.has_room(needs);
+            let room = self.has_room(needs, own);
             let over = self.deadline.get().is_some_and(|at| Instant::now() >= *at);
             if over || self.output.queue().is_broken() {
                 return false;
@@ -233,15 +236,15 @@ impl<W: Write + Send> Connection<'_, W> {
     }
 
     /// Waits a moment for room; whether there is.
-    fn has_room(&self, needs: Needs) -> bool {
+    fn has_room(&self, needs: Needs, own: usize) -> bool {
         let queue = self.output.queue();
         match needs {
             Needs::Nothing => true,
             Needs::Output => queue.wait_below(MAX_BACKLOG, LOOK_EVERY),
             Needs::Turn { bytes } => {
-                self.scheduler
-                    .wait_for_room(bytes, LOOK_EVERY, || self.session.held() <= MAX_BACKLOG)
-                    && queue.wait_below(MAX_BACKLOG, LOOK_EVERY)
+                self.scheduler.wait_for_room(bytes, LOOK_EVERY, || {
+                    self.session.held() <= MAX_BACKLOG + own
+                }) && queue.wait_below(MAX_BACKLOG, LOOK_EVERY)
             }
         }
     }
