@@ -2,7 +2,7 @@
 //! `cargo run --features compiler --example embed_component -- COMPONENT DIR`
 #![allow(missing_docs)] // what is generated has none
 
-use exports::preopen::mcp::tools::{Limits, Settings, Toolset, WriteMode};
+use exports::preopen::mcp::tools::{Limits, Rules, Settings, Toolset, WriteMode};
 use serde_json::{Value, json};
 use wasmtime::component::{Component, Linker, ResourceTable};
 use wasmtime::{Engine, Error, Result, Store};
@@ -44,8 +44,9 @@ fn main() -> Result<()> {
         limits: Limits { max_file_bytes: 100 << 20, max_write_bytes: 64 << 10,
             max_result_bytes: 48_000, max_scan_bytes: 64 << 20, max_entries: 1_000_000,
             max_depth: 64, call_timeout: 30_000 },
-        cursor_key: key.to_vec(), hash_key: None, root_writable: true,
-        files_unchanged: false, host_hashes: false,
+        cursor_key: key.to_vec(), hash_key: None, root_writable: true, files_unchanged: false,
+        host_hashes: false,
+        rules: Some(Rules { include: vec!["**".into()], exclude: vec![], allow_blocked: false }),
     };
     let call = |tool: &str, arguments: Value| -> Result<(bool, String)> {
         let ((mut store, guest), json) = (instance()?, arguments.to_string());
@@ -63,15 +64,14 @@ fn main() -> Result<()> {
     let content = "one capability\nheld as a handle\nand no other capability\n";
     let arguments = json!({"path": "notes.txt", "content": content});
     println!("written: {}", call("write_text_file", arguments)?.1);
-    // A page at a time: the cursor of one page asks for the next.
-    let mut cursor = Some(Value::Null);
+    let mut cursor = Some(Value::Null); // that of one page asks for the next
     while let Some(at) = cursor {
         let search = json!({"query": "capability", "limit": 1, "cursor": at});
         let page: Value = serde_json::from_str(&call("search_text", search)?.1)?;
         println!("found: {}", page["items"][0]["text"]);
         cursor = Some(page["next_cursor"].clone()).filter(Value::is_string);
     }
-    for path in ["notes.txt", "../outside.txt", "link.txt"] {
+    for path in ["notes.txt", "../outside.txt", "link.txt", "here/notes.txt"] {
         let (refused, text) = call("read_text_file", json!({"path": path}))?;
         println!("{} {text}", if refused { "refused:" } else { "read:" });
     }

@@ -54,7 +54,7 @@ install_python() {
 }
 
 # example NAME COMMAND…: what COMMAND prints; {root} stands for a new directory,
-# which has a link in it to a file outside.
+# which has a link in it to a file outside, and one to the directory itself.
 example() {
     local name=$1 root command status
     shift
@@ -62,6 +62,7 @@ example() {
     mkdir "$root"
     echo "outside" >"$root/../outside.txt"
     ln -s ../outside.txt "$root/link.txt"
+    ln -s . "$root/here"
     command=("${@//\{root\}/$root}")
     "${command[@]}" >"$work/out" 2>"$work/err" </dev/null
     status=$?

@@ -13,7 +13,9 @@ export class Tools {
      * `toolset` is core, workspace or all. Processes that are given the same
      * `cursorKey` accept each other's cursors.
      */
-    constructor(directory, { toolset = 'core', readOnly = false, cursorKey = randomBytes(32) } = {}) {
+    constructor(directory, options = {}) {
+        const { include = ['**'], exclude = [], toolset = 'core', readOnly = false } = options;
+        const { cursorKey = randomBytes(32) } = options;
         this.#directory = directory;
         this.#settings = {
             toolset,
@@ -27,13 +29,14 @@ export class Tools {
                 maxScanBytes: 64n * MiB,
                 maxEntries: 1_000_000n,
                 maxDepth: 64n,
-                callTimeout: 30_000n // what a tool plans with; nobody here enforces it
+                callTimeout: 30_000n
             },
             cursorKey,
             hashKey: undefined, // a key makes the content hashes HMACs
             rootWritable: true,
             filesUnchanged: false,
-            hostHashes: false
+            hostHashes: false,
+            rules: { include, exclude, allowBlocked: false }
         };
     }
 

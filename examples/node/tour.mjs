@@ -18,7 +18,7 @@ export async function tour(tools) {
         cursor = page.structured.next_cursor;
     } while (cursor !== null);
 
-    for (const path of ['notes.txt', '../outside.txt', 'link.txt']) {
+    for (const path of ['notes.txt', '../outside.txt', 'link.txt', 'here/notes.txt']) {
         const { isError, text } = await tools.call('read_text_file', { path });
         console.log(`${isError ? 'refused' : 'read'}: ${text}`);
     }

@@ -24,6 +24,6 @@ while more:
     cursor = page["next_cursor"]
     more = cursor is not None
 
-for path in ["notes.txt", "../outside.txt", "link.txt"]:
+for path in ["notes.txt", "../outside.txt", "link.txt", "here/notes.txt"]:
     refused, text = tools.call("read_text_file", path=path)
     print(f"{'refused' if refused else 'read'}: {text}")

@@ -22,7 +22,17 @@ def record(**fields):
 class Tools:
     """The tools on one directory, which is all that an instance can name."""
 
-    def __init__(self, component, directory, toolset="core", read_only=False, cursor_key=None, seconds=30):
+    def __init__(
+        self,
+        component,
+        directory,
+        include=("**",),
+        exclude=(),
+        toolset="core",
+        read_only=False,
+        cursor_key=None,
+        seconds=30,
+    ):
         config = Config()
         config.epoch_interruption = True  # so that a call can be stopped
         self._engine = Engine(config)
@@ -52,6 +62,7 @@ class Tools:
             root_writable=True,
             files_unchanged=False,
             host_hashes=False,
+            rules=record(include=list(include), exclude=list(exclude), allow_blocked=False),
         )
 
     def list(self):

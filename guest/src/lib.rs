@@ -62,7 +62,10 @@ impl Guest for Component {
         name: String,
         arguments: String,
     ) -> Result<ToolResult, CallError> {
-        respond(&settings, &name, root::granted().as_ref(), arguments)
+        match &settings.rules {
+            None => respond(&settings, &name, root::granted().as_ref(), arguments),
+            Some(rules) => standalone::ruled(rules, &settings, &name, arguments),
+        }
     }
 }
 

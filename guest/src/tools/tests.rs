@@ -30,6 +30,7 @@ fn settings() -> Settings {
         root_writable: true,
         files_unchanged: false,
         host_hashes: false,
+        rules: None,
     }
 }
 

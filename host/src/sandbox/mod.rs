@@ -90,12 +90,15 @@ struct Ready {
 pub(crate) struct Remains<'a> {
     sandbox: &'a Sandbox,
     cell: Option<Cell>,
+    makes_another: bool,
 }
 
 impl Drop for Remains<'_> {
     fn drop(&mut self) {
         drop(self.cell.take());
-        self.sandbox.prepare();
+        if self.makes_another {
+            self.sandbox.prepare();
+        }
     }
 }
 
@@ -204,11 +207,13 @@ impl Sandbox {
         control: &Control,
     ) -> (Outcome, Remains<'_>) {
         let _ticking = self.chamber.keep_time();
-        let mut used = None;
-        let ended = self.work(name, arguments, control, &mut used);
+        let (mut used, mut went_on) = (None, false);
+        let ended = self.work(name, arguments, control, &mut used, &mut went_on);
         let mut remains = Remains {
             sandbox: self,
             cell: None,
+            // One that went on with a traversal took none away.
+            makes_another: !went_on,
         };
         // What a call that failed leaves behind is gone before anybody hears of it.
         if let (Ok(Ok(answer)), Some(used)) = (&ended.result, used) {
@@ -226,9 +231,13 @@ impl Sandbox {
         arguments: &str,
         control: &Control,
         used: &mut Option<Ready>,
+        went_on: &mut bool,
     ) -> Ended<Result<tools::ToolResult, CallError>> {
         let (ready, settings) = match self.kept(name, arguments) {
-            Some(kept) => (kept, &self.going_on),
+            Some(kept) => {
+                *went_on = true;
+                (kept, &self.going_on)
+            }
             None => match self.fresh() {
                 Ok(fresh) => (fresh, &self.settings),
                 Err(ended) => return ended,
@@ -249,9 +258,7 @@ impl Sandbox {
 
     /// The instance that was kept for this call, if what it saw is unchanged.
     fn kept(&self, name: &str, arguments: &str) -> Option<Ready> {
-        if !self.lot.has(name, arguments) {
-            return None;
-        }
+        let cursor = self.lot.cursor(name, arguments)?;
         // An instance only ever runs with the right to; one that was made ahead
         // may have the last.
         let slot = self.chamber.spare_slot().unwrap_or_else(|| {
@@ -260,7 +267,7 @@ impl Sandbox {
                 .and_then(|mut ready| ready.cell.swap_slot(None))
                 .unwrap_or_else(|| self.chamber.slot())
         });
-        let mut kept = self.lot.take(name, arguments)?.ready;
+        let mut kept = self.lot.take(&cursor)?.ready;
         kept.cell.swap_slot(Some(slot));
         kept.cell.is_unchanged().then_some(kept)
     }
@@ -278,7 +285,7 @@ impl Sandbox {
         self.lot.park(Parked {
             ready: used,
             tool: name.to_owned(),
-            cursor: cursor.to_owned(),
+            cursor: cursor.into(),
         });
         drop(slot);
         None
@@ -297,10 +304,6 @@ impl Sandbox {
     /// Makes an instance for the next call, if there is room for one that
     /// nobody waits for.
     fn prepare(&self) {
-        // One that goes on with a traversal leaves the one made ahead in place.
-        if self.ready().len() >= self.chamber.calls() {
-            return;
-        }
         if let Some(cell) = self.chamber.spare_cell()
             && let Ok(ready) = self.make::<()>(cell)
         {
@@ -339,7 +342,7 @@ impl Sandbox {
                 }
             }
             Ok(Err(CallError::UnknownTool)) => Outcome::UnknownTool(name.to_owned()),
-            Ok(Err(CallError::NoRoot)) => Outcome::Internal,
+            Ok(Err(CallError::NoRoot | CallError::BadRules)) => Outcome::Internal,
             Err(_) if control.interruption() == Some(Interruption::TimedOut) => {
                 self.past(control, "call-timeout", "took longer than")
             }
@@ -431,5 +434,6 @@ fn settings(root: &Root) -> Settings {
         root_writable: root.grant.policy.reaches_top_level(),
         files_unchanged: false,
         host_hashes: true,
+        rules: None,
     }
 }

@@ -4,7 +4,7 @@
 //! nothing else. It knows nothing of files.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use memchr::memmem;
 
@@ -20,17 +20,29 @@ pub(super) const MAX_MEMORY: usize = 32 << 20;
 /// for in the arguments of calls.
 pub(super) const MAX_CURSOR: usize = 1024;
 
+/// How much of a cursor is looked for first, in bytes.
+const END: usize = 16;
+
 /// An instance, and the call it is kept for.
 pub(super) struct Parked {
     pub(super) ready: Ready,
     pub(super) tool: String,
     /// What the arguments hold.
-    pub(super) cursor: String,
+    pub(super) cursor: Arc<str>,
 }
 
 impl Parked {
     fn is_for(&self, tool: &str, arguments: &str) -> bool {
-        self.tool == tool && memmem::find(arguments.as_bytes(), self.cursor.as_bytes()).is_some()
+        // The end of a cursor is what differs most, and short enough to be
+        // looked for without much preparation.
+        let end = self.cursor.len().saturating_sub(END);
+        let Some((start, end)) = self.cursor.split_at_checked(end) else {
+            return false;
+        };
+        let arguments = arguments.as_bytes();
+        self.tool == tool
+            && memmem::find_iter(arguments, end.as_bytes())
+                .any(|at| arguments[..at].ends_with(start.as_bytes()))
     }
 }
 
@@ -63,19 +75,18 @@ impl Lot {
         drop(surplus);
     }
 
-    /// Whether one is kept for this call.
-    pub(super) fn has(&self, tool: &str, arguments: &str) -> bool {
-        self.lock()
-            .iter()
-            .any(|parked| parked.is_for(tool, arguments))
+    /// The cursor that one is kept for, if it is for this call.
+    pub(super) fn cursor(&self, tool: &str, arguments: &str) -> Option<Arc<str>> {
+        let all = self.lock();
+        let found = all.iter().find(|parked| parked.is_for(tool, arguments))?;
+        Some(Arc::clone(&found.cursor))
     }
 
-    /// The one that is kept for this call, if it is still there.
-    pub(super) fn take(&self, tool: &str, arguments: &str) -> Option<Parked> {
+    /// The one that is kept for this cursor, if it is still there.
+    pub(super) fn take(&self, cursor: &Arc<str>) -> Option<Parked> {
         let mut all = self.lock();
-        let at = all
-            .iter()
-            .position(|parked| parked.is_for(tool, arguments))?;
+        let same = |parked: &Parked| Arc::ptr_eq(&parked.cursor, cursor);
+        let at = all.iter().position(same)?;
         all.remove(at)
     }
 
