@@ -1,9 +1,11 @@
 //! Requests whose answer is still to come: each has one, under an id of its own.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use serde_json::json;
 
 use super::{PROTOCOL_VERSION, call, modern, refused, reply, session};
-use crate::session::Action;
+use crate::session::{Action, Outcome};
 
 #[test]
 fn an_id_in_flight_is_not_taken_twice_and_is_free_once_answered() {
@@ -56,4 +58,32 @@ fn a_string_and_a_number_are_two_ids() {
     let session = session();
     call(session.receive(modern("1", "tools/call", json!({"name": "x"})).as_bytes()));
     call(session.receive(modern("\"1\"", "tools/call", json!({"name": "x"})).as_bytes()));
+}
+
+#[test]
+fn a_call_that_is_cancelled_while_its_answer_is_made_has_none() {
+    let session = session();
+    let line = modern("1", "tools/call", json!({"name": "x"}));
+    let cancel =
+        br#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
+    let first = call(session.receive(line.as_bytes()));
+    let made = session.settle(&first.ticket, || {
+        assert!(matches!(session.receive(cancel), Action::Cancel(_)));
+        // Its id is free by now, and this is not its answer.
+        call(session.receive(line.as_bytes()));
+        Some("answer".to_owned())
+    });
+    assert_eq!(made, None);
+}
+
+#[test]
+fn a_call_whose_answer_cannot_be_made_can_be_given_another() {
+    let session = session();
+    let line = modern("1", "tools/call", json!({"name": "x"}));
+    let first = call(session.receive(line.as_bytes()));
+    let make = || session.settle(&first.ticket, || panic!("no answer"));
+    assert!(catch_unwind(AssertUnwindSafe(make)).is_err());
+    let answer = session.finish(&first.ticket, &Outcome::Internal);
+    assert!(answer.is_some_and(|line| line.contains("-32603")));
+    assert!(session.finish(&first.ticket, &Outcome::Internal).is_none());
 }
