@@ -64,7 +64,8 @@ struct Catalogue {
 impl Catalogue {
     /// Reads what our own component lists.
     fn read(listed: wasmtime::Result<String>) -> Result<Self, ServerError> {
-        Self::of(Self::listed(listed, ServerError::Tools)?)
+        let failed = |error: &wasmtime::Error| ServerError::Tools(error.root_cause().to_string());
+        Self::of(Self::listed(listed, failed)?)
     }
 
     /// Reads what a component of others lists, and leaves what may be served
@@ -74,17 +75,17 @@ impl Catalogue {
         only: &[String],
         read_only: bool,
     ) -> Result<Self, ServerError> {
-        let json = Self::listed(listed, |why| ComponentError::Tools(why).into())?;
+        let json = Self::listed(listed, |error| ComponentError::listing(error).into())?;
         Self::of(component::definitions(&json, only, read_only)?)
     }
 
     fn listed(
         listed: wasmtime::Result<String>,
-        otherwise: impl FnOnce(String) -> ServerError,
+        otherwise: impl FnOnce(&wasmtime::Error) -> ServerError,
     ) -> Result<String, ServerError> {
         listed.map_err(|error| match Shortage::behind(&error) {
             Some(shortage) => SandboxError::Shortage(shortage).into(),
-            None => otherwise(error.root_cause().to_string()),
+            None => otherwise(&error),
         })
     }
 
@@ -133,7 +134,8 @@ pub struct Server {
     sandbox: Sandbox,
     limits: Limits,
     protocol: Protocol,
-    toolset: Toolset,
+    /// Its tools answer in pages, and a model is told so.
+    pages: bool,
     audit: Option<Audit>,
     catalogue: Catalogue,
 }
@@ -166,8 +168,10 @@ impl Server {
         })?;
         let read_only = !root.grant.writable;
         let catalogue = Catalogue::read_foreign(sandbox.list_tools(), &root.tools, read_only)?;
-        Self::of(root, sandbox, catalogue, |sandbox| {
-            Catalogue::read_foreign(sandbox.list_all_tools(), &[], false)
+        let all = |sandbox: &Sandbox| Catalogue::read_foreign(sandbox.list_all_tools(), &[], false);
+        Ok(Self {
+            pages: false,
+            ..Self::of(root, sandbox, catalogue, all)?
         })
     }
 
@@ -186,7 +190,7 @@ impl Server {
             sandbox,
             limits: root.limits,
             protocol: root.protocol,
-            toolset: root.toolset,
+            pages: root.toolset != Toolset::Workspace,
             audit: None,
             catalogue,
         })
@@ -232,8 +236,7 @@ impl Server {
     }
 
     pub(crate) fn session(&self) -> Session {
-        let pages = self.toolset != Toolset::Workspace;
-        let identity = about::identity(env!("CARGO_PKG_VERSION"), pages);
+        let identity = about::identity(env!("CARGO_PKG_VERSION"), self.pages);
         Session::new(identity, self.protocol)
     }
 

@@ -95,6 +95,33 @@ pub(crate) fn exporting(name: &str) -> Vec<u8> {
     component(&[(5, &[1, 1, 0]), (11, &export)])
 }
 
+/// A component that exports the tools as functions that take and return nothing.
+pub(crate) fn exporting_other_functions() -> Vec<u8> {
+    // A type, a function of it, its export as `f`, and its body: nothing.
+    let mut module = b"\0asm\x01\0\0\0".to_vec();
+    module.extend([1, 4, 1, 0x60, 0, 0, 3, 2, 1, 0, 7, 5, 1, 1, b'f', 0, 0]);
+    module.extend([10, 4, 1, 2, 0, 0x0b]);
+    let mut instance = vec![1, 1, 2];
+    for name in ["list-tools", "call-tool"] {
+        instance.extend([0, name.len() as u8]);
+        instance.extend(name.as_bytes());
+        instance.extend([1, 0]);
+    }
+    let name = "preopen:mcp/tools@0.1.0";
+    let mut export = vec![1, 0, name.len() as u8];
+    export.extend(name.as_bytes());
+    export.extend([5, 0, 0]);
+    component(&[
+        (1, &module),
+        (2, &[1, 0, 0, 0]),
+        (6, &[1, 0, 0, 1, 0, 1, b'f']),
+        (7, &[1, 0x40, 0, 1, 0]),
+        (8, &[1, 0, 0, 0, 0, 0]),
+        (5, &instance),
+        (11, &export),
+    ])
+}
+
 /// A component of these sections, by their numbers.
 pub(crate) fn component(sections: &[(u8, &[u8])]) -> Vec<u8> {
     let mut bytes = b"\0asm\x0d\0\x01\0".to_vec();

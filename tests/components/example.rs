@@ -32,6 +32,10 @@ fn it_lists_its_tool_and_answers_as_it_declares() {
         panic!("not one tool: {tools:?}");
     };
     assert_eq!(tool["name"], "count_words");
+    // Nothing is said of it that is true of ours alone.
+    let said = server.request("server/discover", json!({}));
+    let instructions = said.result()["instructions"].as_str().unwrap();
+    assert!(instructions.contains("relative") && !instructions.contains("next_cursor"));
     let counted = ask(&mut server, "count_words", json!({"path": "lib/a.txt"}));
     let counts = answer(&counted);
     assert_eq!(counts, &json!({"lines": 2, "words": 3, "bytes": 14}));

@@ -91,4 +91,6 @@ fn what_does_not_export_the_tools() {
     }
     let said = said_of(&built::exporting("preopen:mcp/tools@0.1.0"));
     assert!(said.contains("list-tools"), "{said}");
+    let said = said_of(&built::exporting_other_functions());
+    assert!(said.contains("type mismatch"), "{said}");
 }

@@ -16,6 +16,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
+use wasmtime::Trap;
 
 #[cfg(not(feature = "compiler"))]
 use absent::compiled;
@@ -63,6 +64,15 @@ impl ComponentError {
     /// That a component cannot be let in, and why the runtime says so.
     pub(crate) fn unfit(error: &wasmtime::Error) -> Self {
         Self::Unfit(format!("{error:#}"))
+    }
+
+    /// That it did not list its tools, and what ended it: a trap, or that its
+    /// functions are of other types.
+    pub(crate) fn listing(error: &wasmtime::Error) -> Self {
+        Self::Tools(match error.downcast_ref::<Trap>() {
+            Some(trap) => trap.to_string(),
+            None => format!("{error:#}"),
+        })
     }
 }
 
