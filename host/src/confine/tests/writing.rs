@@ -7,7 +7,7 @@ use rustix::fs::Mode;
 use wasmtime::component::Resource;
 use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
 use wasmtime_wasi::p2::bindings::sync::filesystem::types::{
-    self, Descriptor, HostDescriptor as _, OpenFlags, PathFlags,
+    self, Descriptor, HostDescriptor as _, HostDirectoryEntryStream as _, OpenFlags, PathFlags,
 };
 
 use crate::hostile::MARKER;
@@ -22,6 +22,50 @@ both_ways! {
     who_replaces_files_in_a_directory_waits_for_the_one_before
     an_unfinished_file_goes_with_its_descriptor
     a_finished_file_stays
+    what_was_left_goes_and_what_is_held_stays
+}
+
+fn what_was_left_goes_and_what_is_held_stays() {
+    let world = World::new(true);
+    let left = world.root().join("empty").join(temporary());
+    let held = fs::File::create(&left).unwrap();
+    let hidden = |view: &mut super::View<'_>, root| {
+        let rights = READ | MUTATE;
+        let directory = open(view, root, "empty", OpenFlags::DIRECTORY, rights).unwrap();
+        let stream = code(view.read_directory(fd(directory))).unwrap();
+        code(view.read_directory_entry(stream)).unwrap()
+    };
+    let remove =
+        |view: &mut super::View<'_>, root| code(view.remove_directory_at(fd(root), "empty".into()));
+    let write = |view: &mut super::View<'_>, root, name: &str| {
+        let exclusive = OpenFlags::CREATE | OpenFlags::EXCLUSIVE;
+        open(view, root, &format!("empty/{name}"), exclusive, WRITE).unwrap();
+    };
+    let other = temporary().replace("7.tmp", "8.tmp");
+    held.lock().unwrap();
+    world.enter(|view, root| {
+        assert_eq!(hidden(view, root).unwrap().name, "");
+        assert_eq!(remove(view, root), Err(ErrorCode::NotEmpty));
+        write(view, root, &other);
+        assert!(left.exists());
+    });
+    held.unlock().unwrap();
+    world.enter(|view, root| {
+        assert!(hidden(view, root).is_none());
+        // Whoever writes there removes it.
+        write(view, root, &other);
+        assert!(!left.exists());
+    });
+    fs::write(&left, "half").unwrap();
+    // Beside what is no temporary it stays: nothing is removed of what cannot be.
+    fs::write(world.root().join("empty/not.included"), "").unwrap();
+    world.enter(|view, root| {
+        assert_eq!(remove(view, root), Err(ErrorCode::NotEmpty));
+        assert!(left.exists());
+    });
+    fs::remove_file(world.root().join("empty/not.included")).unwrap();
+    world.enter(|view, root| assert_eq!(remove(view, root), Ok(())));
+    assert!(!world.root().join("empty").exists());
 }
 
 fn a_temporary_takes_a_files_place_with_its_mode_and_is_gone() {

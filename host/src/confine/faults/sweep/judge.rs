@@ -95,9 +95,14 @@ impl Met<'_> {
             }
             Answer::Refused(text) => self.judge_refusal(text, now, &what()),
         }
-        // A signal that comes once is nobody's business.
+        // A signal that comes once is nobody's business; of content that was not read, not written
+        // or not on disk something is said, unless nobody may read it.
         let is_interruption = self.errno == Errno::INTR && !fault.lasting;
+        let may = self.case.does == Does::Read && self.is_of_rights();
+        let is_of_content = matches!(fault.kind, Kind::Read | Kind::Write | Kind::Sync);
         assert!(!is_interruption || answer == self.right, "{}", what());
+        let is_silent = is_of_content && answer == self.right;
+        assert!(is_interruption || may || !is_silent, "{}", what());
     }
 
     fn judge_refusal(&self, text: &str, now: &Picture, what: &str) {
@@ -120,9 +125,8 @@ impl Met<'_> {
         let not_known = self.case.name.starts_with("what was left")
             && [NOT_EMPTY, HOLDS_HIDDEN, UNREMOVED].contains(&text);
         // A directory in which nothing may be seen holds nothing for a tool of files.
-        let is_empty = self.case.name == "a directory as a file"
-            && matches!(self.errno, Errno::ACCESS | Errno::PERM)
-            && text == MISSING;
+        let is_empty =
+            self.case.name == "a directory as a file" && self.is_of_rights() && text == MISSING;
         // Both places for the temporary were in vain, each for its own reason.
         let in_vain =
             self.case.does == Does::Write && !self.case.anyway.is_empty() && text == UNWRITTEN;
@@ -155,6 +159,11 @@ impl Met<'_> {
         now
     }
 
+    /// Whether the system denied it.
+    fn is_of_rights(&self) -> bool {
+        matches!(self.errno, Errno::ACCESS | Errno::PERM)
+    }
+
     /// Whether an answer lacks what could not be read, as its tool may leave
     /// things out: with a word of it, or where nobody may read them.
     fn is_less(&self, result: &Value) -> bool {
@@ -169,7 +178,7 @@ impl Met<'_> {
         }
         let items = |result: &Value| result["items"].as_array().cloned().unwrap_or_default();
         let all = items(&right["structuredContent"]);
-        let may = matches!(self.errno, Errno::ACCESS | Errno::PERM | Errno::LOOP);
+        let may = self.is_of_rights() || self.errno == Errno::LOOP;
         // Without what is passed over, a page ends further on.
         let is_further = self.case.name.starts_with("more");
         may && (is_further || items(less).iter().all(|item| all.contains(item)))
