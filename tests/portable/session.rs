@@ -119,14 +119,13 @@ fn a_call_past_its_time_leaves_the_next_one_all_of_its_own() {
 
 #[test]
 fn the_library_form_is_called_from_a_shell() {
-    let root = Root::new().file("lib/a.txt", "alpha\n");
+    let root = Root::new()
+        .file("lib/a.txt", "alpha\n")
+        .file("hidden/a.txt", "alpha\n")
+        .link("lib/link", "a.txt");
     let Some(portable) = host("the_library_form_is_called_from_a_shell") else {
         return;
     };
-    let settings = "{toolset: core, only: [], read-only: false, write-mode: replace, \
-        limits: {max-file-bytes: 1000, max-write-bytes: 1000, max-result-bytes: 48000, max-scan-bytes: 1000000, \
-        max-entries: 1000, max-depth: 64, call-timeout: 30000}, \
-        cursor-key: [1, 2, 3], hash-key: none, root-writable: true, files-unchanged: false, host-hashes: false}";
     let invoke = |call: &str| {
         let ran = Command::new(&portable.host)
             .args(["run", "-C", "cache=n", "--allow-precompiled", "--dir"])
@@ -138,13 +137,39 @@ fn the_library_form_is_called_from_a_shell() {
         assert!(ran.status.success(), "{ran:?}");
         String::from_utf8(ran.stdout).unwrap()
     };
-    let listed = invoke(&format!("list-tools({settings})"));
+    let rules = "some({include: [\"**\"], exclude: [\"hidden/**\"], allow-blocked: false})";
+    let ruled = settings(rules);
+    let read = |settings: &str, path: &str| {
+        let arguments = format!(r#""{{\"path\": \"{path}\"}}""#);
+        invoke(&format!(
+            "call-tool({settings}, \"read_text_file\", {arguments})"
+        ))
+    };
+    let listed = invoke(&format!("list-tools({ruled})"));
     assert!(listed.contains("list_directory"), "{listed}");
-    let path = r#""{\"path\": \"lib/a.txt\"}""#;
-    let read = invoke(&format!(
-        "call-tool({settings}, \"read_text_file\", {path})"
-    ));
-    assert!(read.starts_with("ok(") && read.contains("alpha"), "{read}");
-    let none = invoke(&format!("call-tool({settings}, \"nothing\", \"{{}}\")"));
+    let text = read(&ruled, "lib/a.txt");
+    assert!(text.starts_with("ok(") && text.contains("alpha"), "{text}");
+    for (path, refusal) in [
+        ("hidden/a.txt", "path is not served by this root"),
+        ("lib/link", "path does not exist in this root"),
+    ] {
+        let refused = read(&ruled, path);
+        assert!(refused.contains(refusal), "{refused}");
+    }
+    // Without rules it is the host that has some, and this one has none.
+    let text = read(&settings("none"), "hidden/a.txt");
+    assert!(text.contains("alpha"), "{text}");
+    let none = invoke(&format!("call-tool({ruled}, \"nothing\", \"{{}}\")"));
     assert!(none.contains("unknown-tool"), "{none}");
+}
+
+/// Settings as a shell spells them, with these rules.
+fn settings(rules: &str) -> String {
+    let limits = "{max-file-bytes: 1000, max-write-bytes: 1000, max-result-bytes: 48000, \
+        max-scan-bytes: 1000000, max-entries: 1000, max-depth: 64, call-timeout: 30000}";
+    format!(
+        "{{toolset: core, only: [], read-only: false, write-mode: replace, limits: {limits}, \
+        cursor-key: [1, 2, 3], hash-key: none, root-writable: true, files-unchanged: false, \
+        host-hashes: false, rules: {rules}}}"
+    )
 }
