@@ -11,6 +11,10 @@ pub(crate) enum Kind {
     Open,
     Stat,
     List,
+    #[cfg_attr(
+        not(target_os = "linux"),
+        allow(dead_code, reason = "only there a listing is begun anew")
+    )]
     Rewind,
     Read,
     Write,

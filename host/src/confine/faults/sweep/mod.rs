@@ -253,8 +253,12 @@ fn no_kind_of_call_is_left_out() {
         .collect();
     let superuser = rustix::process::geteuid().is_root();
     // Nobody else can have a file that belongs to somebody else.
-    let expected: &[Kind] = if superuser { &[] } else { &[Kind::SetOwner] };
-    assert_eq!(missing, expected);
+    let may_be_missing = |kind: &Kind| match kind {
+        Kind::SetOwner => !superuser,
+        Kind::Rewind => !cfg!(target_os = "linux"),
+        _ => false,
+    };
+    assert!(missing.iter().all(may_be_missing), "{missing:?}");
 }
 
 /// Moves so many bytes at a time.
