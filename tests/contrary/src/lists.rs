@@ -20,9 +20,9 @@ pub(crate) fn of(name: &str) -> String {
             "[{\"name\":\"odd\",\"inputSchema\":{\"type\":\"object\"},\"outputSchema\":{\"type\":\"string\"}}]".to_owned()
         }
         "list-long" => format!("[{}]", tool(&"x".repeat(2 << 20))),
-        "list-lines" => format!(
-            "[\n{{\n\"name\": \"list-lines\",\r\n\"description\": \"a\u{2028}b\",\n\"inputSchema\": {{\"type\": \"object\"}} }} ]\n"
-        ),
+        "list-lines" => {
+            "[\n{\n\"name\": \"list-lines\",\r\n\"description\": \"a\u{2028}b\",\n\"inputSchema\": {\"type\": \"object\"} } ]\n".to_owned()
+        }
         _ => everything(),
     }
 }
