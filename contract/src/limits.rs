@@ -176,6 +176,16 @@ impl Limit {
         }
     }
 
+    /// Its default, and that of a workspace where it is another.
+    #[must_use]
+    pub fn defaults(&self) -> String {
+        let core = self.display(self.core);
+        if self.workspace == self.core {
+            return core;
+        }
+        format!("{core}; workspace: {}", self.display(self.workspace))
+    }
+
     /// `value` as the manual and the errors show it; [`Limit::parse`] reads it back.
     #[must_use]
     pub fn display(&self, value: u64) -> String {

@@ -11,16 +11,14 @@ use std::path::{Path, PathBuf};
 use clap::builder::ValueParser;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use preopen_mcp::limits::{Limit, Limits};
+use preopen_contract::flags;
+use preopen_mcp::limits::Limits;
 use preopen_mcp::{ContentHash, Lockdown, Options, PROTOCOL_VERSION, Protocol, Toolset, WriteMode};
 
 use crate::usage::UsageError;
 
 /// The most that is read of a key file, in bytes.
 const MAX_KEY_BYTES: u64 = 64 << 10;
-
-/// What a workspace includes unless it is told.
-const EVERYTHING: &str = "**";
 
 /// What the command line asks for.
 pub(crate) enum Invocation {
@@ -148,15 +146,6 @@ fn command() -> Command {
         .subcommand(Command::new("guest").about("Writes the portable component to stdout"))
 }
 
-/// A limit's default, and that of a workspace where it is another.
-fn defaults(limit: &Limit) -> String {
-    let core = limit.display(limit.core);
-    if limit.workspace == limit.core {
-        return core;
-    }
-    format!("{core}; workspace: {}", limit.display(limit.workspace))
-}
-
 /// The flags of a server. `check` takes them all, so that the command line of
 /// one can be asked about as it stands.
 fn flags() -> impl Iterator<Item = Arg> {
@@ -168,7 +157,7 @@ fn flags() -> impl Iterator<Item = Arg> {
             .help(format!(
                 "Bound: {} [default: {}]",
                 limit.about.trim(),
-                defaults(limit)
+                limit.defaults()
             ))
     });
     [
@@ -182,28 +171,29 @@ fn flags() -> impl Iterator<Item = Arg> {
             .long("toolset")
             .value_name("SET")
             .value_parser(["core", "workspace", "all"])
-            .help("Which tools are served [default: core, or workspace as the command says]"),
+            .help(format!(
+                "{} [default: core, or workspace as the command says]",
+                flags::TOOLSET
+            )),
         Arg::new("protocol")
             .long("protocol")
             .value_name("ERA")
             .value_parser([PROTOCOL_VERSION, "legacy", "both"])
-            .help(format!(
-                "Which clients are served: of revision {PROTOCOL_VERSION}, of the earlier ones with their handshake, or both [default: {PROTOCOL_VERSION}; workspace: both]"
-            )),
+            .help(flags::PROTOCOL),
         Arg::new("include")
             .long("include")
             .value_name("GLOB")
             .action(ArgAction::Append)
-            .help("Serve what this matches; may be given again"),
+            .help(flags::INCLUDE),
         Arg::new("exclude")
             .long("exclude")
             .value_name("GLOB")
             .action(ArgAction::Append)
-            .help("Hide what this matches all the same; may be given again"),
+            .help(flags::EXCLUDE),
         Arg::new("allow-blocked")
             .long("allow-blocked")
             .action(ArgAction::SetTrue)
-            .help("Serve also the names that workspaces block: programs, passwords and keys"),
+            .help(flags::ALLOW_BLOCKED),
         Arg::new("read-only")
             .long("read-only")
             .action(ArgAction::SetTrue)
@@ -215,7 +205,7 @@ fn flags() -> impl Iterator<Item = Arg> {
             .value_name("NAME,...")
             .value_delimiter(',')
             .action(ArgAction::Append)
-            .help("Serve these tools alone"),
+            .help(flags::TOOLS),
         Arg::new("component")
             .long("component")
             .value_name("FILE")
@@ -226,13 +216,13 @@ fn flags() -> impl Iterator<Item = Arg> {
             .value_name("MODE")
             .value_parser(["replace", "create-new"])
             .default_value("replace")
-            .help("What writing does to a file that exists: replace it, or refuse"),
+            .help(flags::WRITE_MODE),
         Arg::new("content-hash")
             .long("content-hash")
             .value_name("HASH")
             .value_parser(["sha256", "hmac-sha256"])
             .default_value("sha256")
-            .help("How contents are hashed; hmac-sha256 takes a secret of this process"),
+            .help(flags::CONTENT_HASH),
         Arg::new("cursor-key-file")
             .long("cursor-key-file")
             .value_name("FILE")
@@ -285,11 +275,9 @@ fn options(matches: &ArgMatches, command: Toolset) -> Result<Options, UsageError
     let mut include = strings(matches, "include");
     if include.is_empty() {
         if toolset == Toolset::Core && command == Toolset::Core {
-            return Err(UsageError(
-                "--include GLOB is missing: say what to serve, such as --include '**' (of a workspace, --toolset workspace)".to_owned(),
-            ));
+            return Err(UsageError(flags::NO_INCLUDE.to_owned()));
         }
-        include.push(EVERYTHING.to_owned());
+        include.push(flags::EVERYTHING.to_owned());
     }
     let mut options = Options::new(root, include);
     options.toolset = toolset;

@@ -6,17 +6,16 @@ use std::fmt::Write;
 
 use lexopt::{Arg, Parser, ValueExt};
 use preopen_contract::about::NAME;
+use preopen_contract::flags;
 use preopen_contract::limits::{Limit, Limits};
 use preopen_contract::policy::{Policy, PolicyError};
 use preopen_contract::session::{PROTOCOL_VERSION, Protocol};
 
 use crate::bindings::exports::preopen::mcp::tools::{Toolset, WriteMode};
 
-/// What a workspace includes unless it is told.
-const EVERYTHING: &str = "**";
-
 /// What cannot be kept to in here, and who can.
-const ELSEWHERE: [(&str, &str); 7] = [
+const ELSEWHERE: [(&str, &str); 8] = [
+    ("component", "it is one itself"),
     (
         "root",
         "the directory is the first one that the component is granted, as in wasmtime run --dir DIR::/",
@@ -178,11 +177,9 @@ impl Flags {
         let mut include = self.include;
         if include.is_empty() {
             if is_core {
-                return Err(
-                    "--include GLOB is missing: say what to serve, such as --include '**' (of a workspace, --toolset workspace)".to_owned(),
-                );
+                return Err(flags::NO_INCLUDE.to_owned());
             }
-            include.push(EVERYTHING.to_owned());
+            include.push(flags::EVERYTHING.to_owned());
         }
         let policy = Policy::new(&include, &self.exclude).map_err(|error| glob(&error))?;
         let mut limits = match is_core {
@@ -282,50 +279,40 @@ Options:
 ",
     );
     for (flag, about) in [
-        (
-            "include GLOB",
-            "Serve what this matches; may be given again",
-        ),
-        (
-            "exclude GLOB",
-            "Hide what this matches all the same; may be given again",
-        ),
+        ("include GLOB", flags::INCLUDE),
+        ("exclude GLOB", flags::EXCLUDE),
         (
             "toolset SET",
-            "Which tools are served: core, workspace or all [default: core]",
+            &format!("{}: core, workspace, all [default: core]", flags::TOOLSET),
         ),
-        (
-            "protocol ERA",
-            "Which clients are served: 2026-07-28, legacy or both [default: 2026-07-28; workspace: both]",
-        ),
-        ("tools NAME,...", "Serve these tools alone"),
+        ("protocol ERA", flags::PROTOCOL),
+        ("allow-blocked", flags::ALLOW_BLOCKED),
         ("read-only", "Serve the reading tools alone"),
-        (
-            "allow-blocked",
-            "Serve also the names that workspaces block: programs, passwords and keys",
-        ),
+        ("tools NAME,...", flags::TOOLS),
         (
             "write-mode MODE",
-            "What writing does to a file that exists: replace or create-new [default: replace]",
+            &format!(
+                "{} (replace, create-new) [default: replace]",
+                flags::WRITE_MODE
+            ),
         ),
         (
             "content-hash HASH",
-            "How contents are hashed: sha256 or hmac-sha256 [default: sha256]",
+            &format!(
+                "{} (sha256, hmac-sha256) [default: sha256]",
+                flags::CONTENT_HASH
+            ),
         ),
     ] {
         let _ = writeln!(help, "      --{flag}\n          {about}");
     }
     for limit in limits() {
-        let (core, workspace) = (limit.display(limit.core), limit.display(limit.workspace));
-        let defaults = match core == workspace {
-            true => core,
-            false => format!("{core}; workspace: {workspace}"),
-        };
         let _ = writeln!(
             help,
-            "      --{} N\n          Bound: {} [default: {defaults}]",
+            "      --{} N\n          Bound: {} [default: {}]",
             limit.flag,
             limit.about.trim(),
+            limit.defaults()
         );
     }
     help.push_str(
