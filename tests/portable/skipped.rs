@@ -126,22 +126,3 @@ pub(crate) const SKIPPED: &[(&str, &[&str])] = &[
         ],
     ),
 ];
-
-/// Those of `names` that are skipped.
-///
-/// # Panics
-/// When something that is skipped is not among them.
-pub(crate) fn among<'a>(names: &'a [String]) -> Vec<&'a str> {
-    let mut found = Vec::new();
-    for skipped in SKIPPED.iter().flat_map(|(_, tests)| *tests) {
-        let before = found.len();
-        found.extend(names.iter().map(String::as_str).filter(
-            |name| match skipped.ends_with("::") {
-                true => name.starts_with(skipped),
-                false => name == skipped,
-            },
-        ));
-        assert!(found.len() > before, "there is no test {skipped} to skip");
-    }
-    found
-}
