@@ -1,6 +1,7 @@
 //! The component of preopen-mcp: the tools of a filesystem MCP server, for
-//! whatever directory the host grants. It keeps nothing between calls and
-//! knows neither the protocol around it nor where on the host the root is.
+//! whatever directory the host grants, and in `standalone` the server around
+//! them, for hosts that know neither the protocol nor the rules. The tools know
+//! neither the one nor the other, nor where on the host the root is.
 
 // Not `forbid`: the exports that wit-bindgen generates are unsafe functions, and nothing else is.
 #![deny(unsafe_code)]
