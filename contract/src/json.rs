@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::ser::Formatter;
 
 /// Bytes looked at together where text is searched for what JSON escapes.
-const LANES: usize = 16;
+const WORD: usize = 8;
 
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
@@ -113,22 +113,32 @@ pub fn quote(out: &mut String, text: &str) -> usize {
 
 /// The first byte from `at` that may have to be escaped.
 fn special(bytes: &[u8], at: usize) -> Option<usize> {
-    // No short cut inside the lanes: without one the compiler compares them all at once.
-    let is_special = |&byte: &u8| (byte < 0x20) | (byte == b'"') | (byte == b'\\') | (byte == 0xE2);
-    let (lanes, _) = bytes.get(at..)?.as_chunks::<LANES>();
-    let plain = lanes
-        .iter()
-        .take_while(|lane| {
-            !lane
-                .iter()
-                .fold(false, |found, byte| found | is_special(byte))
-        })
-        .count();
-    let from = at + plain * LANES;
-    bytes[from..]
-        .iter()
-        .position(is_special)
-        .map(|found| from + found)
+    let (words, rest) = bytes.get(at..)?.as_chunks::<WORD>();
+    for (index, word) in words.iter().enumerate() {
+        let found = specials(u64::from_le_bytes(*word));
+        if found != 0 {
+            return Some(at + index * WORD + found.trailing_zeros() as usize / 8);
+        }
+    }
+    let is_special = |byte: &u8| matches!(byte, 0..0x20 | b'"' | b'\\' | 0xE2);
+    let found = rest.iter().position(is_special)?;
+    Some(at + words.len() * WORD + found)
+}
+
+/// The high bit of the first byte of `word` that may have to be escaped, with
+/// bits of later bytes that mean nothing; zero where there is none.
+const fn specials(word: u64) -> u64 {
+    const ONES: u64 = u64::from_le_bytes([1; WORD]);
+    const HIGH: u64 = ONES << 7;
+    // A byte that is zero borrows from its own high bit (Mycroft's test).
+    const fn zero(word: u64) -> u64 {
+        word.wrapping_sub(ONES) & !word & HIGH
+    }
+    let control = word.wrapping_sub(ONES * 0x20) & !word & HIGH;
+    control
+        | zero(word ^ (ONES * b'"' as u64))
+        | zero(word ^ (ONES * b'\\' as u64))
+        | zero(word ^ (ONES * 0xE2))
 }
 
 /// How many bytes `json` takes as the content of a JSON string: what a text

@@ -3,9 +3,9 @@
 //! the length of its lines; memory does not grow with either.
 
 use std::ops::Range;
-use std::str;
 
 use memchr::{memchr, memchr_iter, memrchr};
+use simdutf8::compat::from_utf8;
 
 use crate::lines::{Lines, Source};
 use crate::needle::Needle;
@@ -114,7 +114,7 @@ impl Scan<'_, '_> {
 
     /// Scans whole lines, the first of them at `offset`.
     fn lines(&mut self, mut lines: &[u8], mut offset: u64) {
-        while let Err(error) = str::from_utf8(lines) {
+        while let Err(error) = from_utf8(lines) {
             let bad = error.valid_up_to();
             let start = memrchr(b'\n', &lines[..bad]).map_or(0, |feed| feed + 1);
             let end = memchr(b'\n', &lines[bad..]).map_or(lines.len(), |feed| bad + feed + 1);

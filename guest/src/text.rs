@@ -3,6 +3,8 @@
 
 use std::str;
 
+use simdutf8::compat::from_utf8;
+
 /// The longest chunk, in bytes.
 pub(crate) const CHUNK_BYTES: usize = 2048;
 /// The longest excerpt, in bytes.
@@ -18,7 +20,7 @@ pub(crate) fn chunk(bytes: &[u8], at_end: bool) -> Option<Result<&str, usize>> {
         return None;
     }
     let piece = &bytes[..bytes.len().min(CHUNK_BYTES)];
-    Some(match str::from_utf8(piece) {
+    Some(match from_utf8(piece) {
         Ok(text) => Ok(text),
         Err(error) => {
             let valid = error.valid_up_to();
@@ -82,7 +84,7 @@ impl Utf8Check {
             self.pending.push(*next);
             piece = rest;
         }
-        if let Err(error) = str::from_utf8(piece) {
+        if let Err(error) = from_utf8(piece) {
             self.broken |= error.error_len().is_some();
             self.pending.extend(&piece[error.valid_up_to()..]);
         }

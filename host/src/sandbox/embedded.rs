@@ -4,8 +4,14 @@
 
 #![allow(unsafe_code)]
 
-use wasmtime::Engine;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+use rustix::mm::{MprotectFlags, mprotect};
 use wasmtime::component::Component;
+use wasmtime::{CustomCodeMemory, Engine};
 
 use crate::component;
 
@@ -13,10 +19,14 @@ use crate::component;
 pub(crate) static COMPONENT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/guest.wasm"));
 
 /// The same, compiled for this machine's kind of processor.
-static GUEST: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/guest.cwasm"));
+static GUEST: &Pages<[u8]> = &Pages(*include_bytes!(concat!(env!("OUT_DIR"), "/guest.cwasm")));
 
 /// The component that tries to get out.
-static HOSTILE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/hostile.cwasm"));
+static HOSTILE: &Pages<[u8]> = &Pages(*include_bytes!(concat!(env!("OUT_DIR"), "/hostile.cwasm")));
+
+/// Bytes that have their pages of memory for themselves.
+#[repr(C, align(4096))]
+struct Pages<T: ?Sized>(T);
 
 /// Components that each import one thing, by name: for the tests.
 #[cfg(test)]
@@ -36,13 +46,61 @@ pub(crate) enum Source<'a> {
     Import(usize),
 }
 
+/// Loads what is embedded: run where it lies, if possible, and copied elsewhere.
+fn embedded(engine: &Engine, code: &'static [u8]) -> wasmtime::Result<Component> {
+    // SAFETY: what holds of the bytes for `deserialize` below does here; beyond
+    // that `deserialize_raw` asks that they stay where they are and are never
+    // written to: they are an immutable static.
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    return unsafe { Component::deserialize_raw(engine, NonNull::from(code)) };
+    // SAFETY: see `load`.
+    #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+    return unsafe { Component::deserialize(engine, code) };
+}
+
+/// How code is made executable, where that is not left to the engine: it would
+/// copy what is embedded first.
+pub(super) fn executable() -> Option<Arc<dyn CustomCodeMemory>> {
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    return Some(Arc::new(InPlace));
+    #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+    return None;
+}
+
+/// Makes code executable in the place where it is.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+struct InPlace;
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+impl CustomCodeMemory for InPlace {
+    fn required_alignment(&self) -> usize {
+        align_of::<Pages<u8>>()
+    }
+
+    fn publish_executable(&self, code: *const u8, length: usize) -> wasmtime::Result<()> {
+        let rights = MprotectFlags::READ | MprotectFlags::EXEC;
+        // SAFETY: the engine hands over whole pages that hold code it loaded,
+        // either its own or those of `Pages`, which hold nothing else. They
+        // stay readable, nobody writes to them any more, and nothing but the
+        // engine jumps there.
+        unsafe { mprotect(code.cast_mut().cast(), length, rights) }?;
+        Ok(())
+    }
+
+    /// What is embedded may be in use by another engine, and has no secrets;
+    /// what an engine owns is unmapped after this.
+    fn unpublish_executable(&self, _: *const u8, _: usize) -> wasmtime::Result<()> {
+        Ok(())
+    }
+}
+
 /// Loads a component. The engine checks that the code was made by the same
 /// version under the same settings, for a processor like this one.
 pub(super) fn load(engine: &Engine, source: Source<'_>) -> wasmtime::Result<Component> {
     let code = match source {
-        Source::Guest => GUEST,
+        Source::Guest => return embedded(engine, &GUEST.0),
+        Source::Hostile => return embedded(engine, &HOSTILE.0),
         Source::Own(component) => component.code(),
-        Source::Hostile => HOSTILE,
         #[cfg(test)]
         Source::Import(at) => IMPORTS[at].1,
     };

@@ -6,9 +6,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use preopen_contract::limits::Limits;
-use wasmtime::{Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
+use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
 
-use super::parked;
+use super::{embedded, parked};
 use crate::engine;
 use crate::shortage::Shortage;
 
@@ -35,7 +35,7 @@ pub(super) struct Room {
 /// that, for one: set aside if possible, else taken for every call anew.
 pub(super) fn engine(calls: usize, limits: &Limits) -> Result<Room, Shortage> {
     for (calls, kept) in [(calls, parked::PLACES), (calls, 0), (1, 0)] {
-        let mut config = engine::config();
+        let mut config = config();
         let pool = pool(calls + kept, limits);
         config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
         match Engine::new(&config) {
@@ -52,7 +52,7 @@ pub(super) fn engine(calls: usize, limits: &Limits) -> Result<Room, Shortage> {
             }
         }
     }
-    let mut config = engine::config();
+    let mut config = config();
     config.allocation_strategy(InstanceAllocationStrategy::OnDemand);
     Engine::new(&config)
         .map(|engine| Room {
@@ -62,6 +62,13 @@ pub(super) fn engine(calls: usize, limits: &Limits) -> Result<Room, Shortage> {
             on_demand: true,
         })
         .map_err(|error| Shortage::behind(&error).unwrap_or(Shortage::AddressSpace))
+}
+
+/// The engine's settings, with what does not concern the compiler.
+fn config() -> Config {
+    let mut config = engine::config();
+    config.with_custom_code_memory(embedded::executable());
+    config
 }
 
 fn pool(instances: usize, limits: &Limits) -> PoolingAllocationConfig {
@@ -75,6 +82,8 @@ fn pool(instances: usize, limits: &Limits) -> PoolingAllocationConfig {
         .max_memories_per_component(1)
         .max_tables_per_component(PER_COMPONENT)
         .max_core_instances_per_component(PER_COMPONENT)
+        // Calls are made on the stacks of threads; none is set aside for others.
+        .total_stacks(1)
         .max_memory_size(usize::try_from(limits.max_call_memory).unwrap_or(usize::MAX))
         .linear_memory_keep_resident(KEEP)
         .table_keep_resident(KEEP)

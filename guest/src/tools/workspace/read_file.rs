@@ -8,6 +8,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use preopen_contract::limits::Limits;
 use serde_json::{Value, json};
+use simdutf8::compat::from_utf8;
 
 use crate::bindings::exports::preopen::mcp::tools::Settings;
 use crate::digest::ContentHash;
@@ -174,7 +175,7 @@ impl Body {
             return Ok(());
         }
         let rest = self.complete(block)?;
-        match str::from_utf8(rest) {
+        match from_utf8(rest) {
             Ok(text) => self.out.push_str(text),
             Err(error) => {
                 let (text, cut) = rest.split_at(error.valid_up_to());

@@ -13,7 +13,7 @@ mod system;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::fs::{FileType, Mode, OFlags};
@@ -30,8 +30,10 @@ use super::system::{Found, HOLD};
 /// at more of them again would cost what doing the work again costs.
 const MAX_THINGS: usize = 128 << 10;
 
-/// How often all directories are looked at again before they are watched
-/// instead, which costs once as much as ten looks, and nothing from then on.
+/// How often everything is looked at again before it is watched instead, which
+/// costs once as much as ten looks, and nothing from then on. What a watch does
+/// not tell of, a change through a mapping in memory, a reader finds out: it
+/// compares the state of what it reads with the one it began with.
 const LOOKS: u32 = 8;
 
 /// What one instance has seen.
@@ -56,6 +58,7 @@ pub(crate) struct Seen {
 struct Thing {
     stamp: Stamp,
     is_directory: bool,
+    has_one_name: bool,
     /// The watch tells when it changes.
     watched: bool,
 }
@@ -117,6 +120,7 @@ impl Seen {
                 let thing = Thing {
                     stamp,
                     is_directory: kind(found) == FileType::Directory,
+                    has_one_name: found.links == 1,
                     watched: false,
                 };
                 self.things.insert(path.into(), thing);
@@ -193,15 +197,18 @@ impl Seen {
 /// There can be no more watches.
 struct NoRoom;
 
-/// Watches the directories among `things` that are not watched yet; whether
-/// each was still what it was as its watch began.
+/// Watches the directories among `things` that are not watched yet, and what
+/// their files hold; whether each was still what it was as its watch began.
 fn extend(
     watch: &Watch,
     things: &mut BTreeMap<Box<str>, Thing>,
     root: &OwnedFd,
 ) -> Result<bool, NoRoom> {
-    for (path, thing) in things {
-        if !thing.is_directory || thing.watched {
+    let contents = things.values().any(|thing| !thing.is_directory);
+    let mut watched = BTreeSet::new();
+    for (path, thing) in things.iter_mut().filter(|(_, thing)| thing.is_directory) {
+        watched.insert(path.clone());
+        if thing.watched {
             continue;
         }
         let path = if path.is_empty() { "." } else { path };
@@ -209,11 +216,23 @@ fn extend(
         let Ok(directory) = resolve::open(root, path, flags, Mode::empty()) else {
             return Ok(false);
         };
-        if !watch.add(directory.as_fd()) {
+        if !watch.add(directory.as_fd(), contents) {
             return Err(NoRoom);
         }
         thing.watched = true;
         if resolve::stat(&directory).map(|found| Stamp::of(&found)) != Ok(thing.stamp) {
+            return Ok(false);
+        }
+    }
+    let mut parent = Parent::default();
+    for (path, thing) in things.iter_mut().filter(|(_, thing)| !thing.is_directory) {
+        // A file with two names can be changed by the other one, unseen.
+        if thing.watched || !thing.has_one_name || !watched.contains(parent_of(path)) {
+            continue;
+        }
+        thing.watched = true;
+        let found = parent.stat(root, path);
+        if found.map(|found| Stamp::of(&found)) != Ok(thing.stamp) {
             return Ok(false);
         }
     }
@@ -223,8 +242,14 @@ fn extend(
 /// Whether the watch on the directory that `path` stands in tells when it
 /// leads elsewhere.
 fn has_watched_parent(things: &BTreeMap<Box<str>, Thing>, path: &str) -> bool {
-    let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
-    path.is_empty() || things.get(parent).is_some_and(|thing| thing.watched)
+    path.is_empty()
+        || things
+            .get(parent_of(path))
+            .is_some_and(|thing| thing.watched)
+}
+
+fn parent_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(parent, _)| parent)
 }
 
 /// The directory of the path that was looked at last: in their order most

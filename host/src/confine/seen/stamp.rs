@@ -1,7 +1,7 @@
 //! The state of a file or directory in a form that can be compared: which one
 //! it is, and when it was last changed.
 
-use rustix::time::{ClockId, clock_gettime};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::confine::system::Found;
 
@@ -45,8 +45,8 @@ pub(super) fn is_settled(found: &Found) -> bool {
 }
 
 fn now() -> i128 {
-    let now = clock_gettime(ClockId::RealtimeCoarse);
-    let now = i128::from(now.tv_sec) * 1_000_000_000 + i128::from(now.tv_nsec);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let now = now.map_or(0, |now| i128::try_from(now.as_nanos()).unwrap_or(0));
     #[cfg(test)]
     let now = now + super::tests::ahead();
     now

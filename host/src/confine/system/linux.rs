@@ -28,7 +28,9 @@ pub(crate) const HOLD: OFlags = OFlags::PATH;
 /// openat2(2) asks for that after EAGAIN.
 const TRIES: usize = 64;
 
-/// Bytes of entries taken from the kernel at a time.
+/// Bytes of entries taken from the kernel at a time. Few at first: of many
+/// directories nobody asks for more than the first entry.
+const FIRST_BATCH: usize = 512;
 const BATCH: usize = 32 << 10;
 
 /// `flags`, and with them those by which opening never blocks.
@@ -194,7 +196,7 @@ impl Listing {
     fn of(directory: Arc<OwnedFd>) -> Self {
         Self {
             directory,
-            buffer: vec![MaybeUninit::uninit(); BATCH],
+            buffer: Vec::new(),
         }
     }
 
@@ -205,6 +207,12 @@ impl Listing {
         mut each: impl FnMut(BorrowedFd<'_>, &CStr, FileType),
     ) -> Result<bool, Errno> {
         call(Kind::List, || Ok(()))?;
+        let size = if self.buffer.is_empty() {
+            FIRST_BATCH
+        } else {
+            BATCH
+        };
+        self.buffer.resize(size, MaybeUninit::uninit());
         let directory = self.directory.as_fd();
         let mut batch = RawDir::new(directory, &mut self.buffer);
         loop {
