@@ -2,6 +2,8 @@
 //! that nothing has changed; and where nothing has, it is, both ways of finding
 //! out. On real files, with a clock that is moved instead of waited for.
 
+#![allow(clippy::unwrap_used)]
+
 use std::cell::Cell;
 use std::fs::{self, File};
 use std::io::Write;
