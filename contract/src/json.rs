@@ -113,6 +113,15 @@ pub fn quote(out: &mut String, text: &str) -> usize {
 
 /// The first byte from `at` that may have to be escaped.
 fn special(bytes: &[u8], at: usize) -> Option<usize> {
+    let (lanes, _) = bytes.get(at..)?.as_chunks::<{ 4 * WORD }>();
+    let plain = lanes.iter().take_while(|lane| {
+        let (words, _) = lane.as_chunks::<WORD>();
+        let found = words
+            .iter()
+            .fold(0, |found, word| found | specials(u64::from_le_bytes(*word)));
+        found == 0
+    });
+    let at = at + plain.count() * 4 * WORD;
     let (words, rest) = bytes.get(at..)?.as_chunks::<WORD>();
     for (index, word) in words.iter().enumerate() {
         let found = specials(u64::from_le_bytes(*word));

@@ -68,6 +68,13 @@ impl ContentHash {
         }
     }
 
+    /// Makes room for so many bytes, where they are collected.
+    pub(crate) fn reserve(&mut self, bytes: usize) {
+        if let Self::Left(content) = self {
+            content.reserve(bytes);
+        }
+    }
+
     /// Where to come back to.
     pub(crate) fn mark(&self) -> Mark {
         match self {

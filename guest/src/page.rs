@@ -59,6 +59,13 @@ impl Page {
         }
     }
 
+    /// Makes room for `bytes` of text at once.
+    pub(crate) fn reserve(&mut self, bytes: usize) {
+        // Some characters take more than one byte, and each item has names.
+        self.out.reserve(bytes + bytes / 8 + CAPACITY);
+        self.hash.reserve(bytes);
+    }
+
     /// Appends `item`, and `hashed` to what the content hash is over. False: the item waits for
     /// the next page.
     pub(crate) fn push(&mut self, item: &Members<'_>, hashed: &[&[u8]]) -> bool {

@@ -76,7 +76,7 @@ impl<'q> Scanner<'q> {
                     continue;
                 }
             };
-            if !self.lines(&block[..whole], &mut at, file) {
+            if !self.lines(&block[..whole], &mut at, at_end, file) {
                 return Ok(Some(at));
             }
             *budget = budget.saturating_sub(whole as u64);
@@ -87,8 +87,15 @@ impl<'q> Scanner<'q> {
         Ok(Some(at))
     }
 
-    /// Scans whole lines. False: no room for the one that `at` is moved to.
-    fn lines<S: Scanned>(&self, lines: &[u8], at: &mut LineStart, file: &mut S) -> bool {
+    /// Scans whole lines, the last ones of the file if they are `at_end`. False: no room for the
+    /// one that `at` is moved to.
+    fn lines<S: Scanned>(
+        &self,
+        lines: &[u8],
+        at: &mut LineStart,
+        at_end: bool,
+        file: &mut S,
+    ) -> bool {
         let length = self.finder.needle().len();
         // Always the beginning of a line.
         let mut from = 0;
@@ -113,8 +120,11 @@ impl<'q> Scanner<'q> {
             }
             from = lines.len().min(end + 1);
         }
-        at.offset += lines.len() as u64;
-        at.line = number + line_feeds(&lines[counted..]);
+        // Nobody asks where a file that is scanned to its end goes on.
+        if !at_end {
+            at.offset += lines.len() as u64;
+            at.line = number + line_feeds(&lines[counted..]);
+        }
         true
     }
 

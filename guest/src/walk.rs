@@ -218,15 +218,38 @@ pub(crate) fn sorted<D: Directory>(
         names.push(entry.name);
         ControlFlow::Continue(())
     })?;
-    names.sort_unstable();
-    Ok(listed.map(|()| names.into_iter()))
+    Ok(listed.map(|()| in_order(names).into_iter()))
+}
+
+/// Sorts names by their bytes. Comparing them is what costs most, and names in one directory often
+/// begin alike: so eight bytes behind what all of them share are compared first, as a number.
+fn in_order(names: Vec<String>) -> Vec<String> {
+    let shared = match names.split_first() {
+        None => 0,
+        Some((first, rest)) => rest.iter().fold(first.len(), |shared, name| {
+            let same = first.bytes().zip(name.bytes()).take(shared);
+            same.take_while(|(one, other)| one == other).count()
+        }),
+    };
+    let key = |name: &str| {
+        let mut key = [0; 8];
+        let differing = name.as_bytes().get(shared..).unwrap_or_default();
+        key.iter_mut()
+            .zip(differing)
+            .for_each(|(to, from)| *to = *from);
+        u64::from_be_bytes(key)
+    };
+    let keyed = names.into_iter().map(|name| (key(&name), name));
+    let mut keyed: Vec<(u64, String)> = keyed.collect();
+    keyed.sort_unstable();
+    keyed.into_iter().map(|(_, name)| name).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
-    use super::{Bounds, Walk, holds_file};
+    use super::{Bounds, Walk, holds_file, in_order};
     use crate::refusal::Refusal;
     use crate::tree::memory::Tree;
 
@@ -313,6 +336,13 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn names_are_in_the_order_of_their_bytes(names in prop::collection::vec("common[ab/é\u{1}]{0,12}|[a-c]{0,3}", 0..20)) {
+            let mut sorted = names.clone();
+            sorted.sort_unstable();
+            prop_assert_eq!(in_order(names), sorted);
+        }
+
         #[test]
         fn a_walk_is_the_sorted_list(paths in prop::collection::btree_set("[a-c./-]{1,8}", 0..30)) {
             // Paths that are canonical, and none a directory of another one.

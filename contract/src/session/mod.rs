@@ -241,8 +241,10 @@ impl Session {
         let id = &ticket.id;
         self.settle(ticket, || match outcome {
             Outcome::Result(result) => {
-                let result = results::tool(&self.identity, ticket.era, result);
-                Some(reply::result(id, &result))
+                let bytes = results::tool_bytes(result);
+                Some(reply::result_of(id, bytes, |out| {
+                    results::tool(out, &self.identity, ticket.era, result);
+                }))
             }
             Outcome::UnknownTool(name) => Some(reply::error(Some(id), &Fault::unknown_tool(name))),
             Outcome::Internal => Some(reply::error(Some(id), &Fault::internal())),

@@ -171,11 +171,17 @@ pub(super) fn error(id: Option<&RequestId>, fault: &Fault) -> String {
 
 /// The line of a result, which is JSON already.
 pub(super) fn result(id: &RequestId, result: &str) -> String {
-    let mut out = String::with_capacity(result.len() + 64);
+    result_of(id, result.len(), |out| out.push_str(result))
+}
+
+/// The line of a result that `append` adds, as JSON of about so many bytes: a
+/// long one is written once.
+pub(super) fn result_of(id: &RequestId, bytes: usize, append: impl FnOnce(&mut String)) -> String {
+    let mut out = String::with_capacity(bytes + 128);
     out.push_str("{\"jsonrpc\":\"2.0\",\"id\":");
     id.append(&mut out);
     out.push_str(",\"result\":");
-    out.push_str(result);
+    append(&mut out);
     out.push_str("}\n");
     out
 }

@@ -52,15 +52,21 @@ pub(super) fn list(identity: &Identity, era: Era, tools: &str) -> String {
     out
 }
 
-/// The result of `tools/call`.
-pub(super) fn tool(identity: &Identity, era: Era, result: &ToolResult) -> String {
+/// About how many bytes the result of `tools/call` takes.
+pub(super) fn tool_bytes(result: &ToolResult) -> usize {
+    let structured = result.structured.as_ref().map_or(0, String::len);
+    let text = result.text.as_ref().map_or(structured, String::len);
+    structured + text + text / 4 + 512
+}
+
+/// Appends the result of `tools/call`.
+pub(super) fn tool(out: &mut String, identity: &Identity, era: Era, result: &ToolResult) {
     let structured = result.structured.as_deref();
     let text = result.text.as_deref().or(structured).unwrap_or_default();
     let structured = structured.filter(|_| era.has_structure());
-    let mut out = begin(identity, era);
-    out.reserve(text.len() + text.len() / 4 + structured.map_or(0, str::len) + 128);
+    out.push_str(&begin(identity, era));
     out.push_str("\"content\":[{\"type\":\"text\",\"text\":");
-    json::quote(&mut out, text);
+    json::quote(out, text);
     out.push_str("}]");
     if let Some(structured) = structured {
         out.push_str(",\"structuredContent\":");
@@ -68,7 +74,6 @@ pub(super) fn tool(identity: &Identity, era: Era, result: &ToolResult) -> String
     }
     out.push_str(",\"isError\":");
     out.push_str(if result.is_error { "true}" } else { "false}" });
-    out
 }
 
 /// What every result begins with; a member must follow.

@@ -22,6 +22,8 @@ pub(crate) mod sequence;
 #[cfg(test)]
 mod tests;
 
+#[cfg(target_os = "linux")]
+pub(crate) use seen::WATCH_GROUP;
 pub(crate) use seen::{Seen, Surroundings};
 #[cfg(test)]
 pub(crate) use walk::forced;

@@ -13,6 +13,7 @@ use seccompiler::{
 };
 
 use super::{Held, LockdownError};
+use crate::confine::WATCH_GROUP;
 
 /// Files are confined since Linux 5.13, completely (with truncation) since 6.2.
 const FILES: ABI = ABI::V3;
@@ -146,6 +147,26 @@ fn forbidden() -> Result<Vec<(i64, Vec<SeccompRule>)>, seccompiler::BackendError
         libc::SYS_ioctl,
         typing.into_iter().collect::<Result<_, _>>()?,
     ));
+    // Watching is by descriptors, which Landlock lets nobody have of what is
+    // outside; never by a path, of a mount, or of a file system.
+    let differs = |argument, length, value| {
+        let condition = SeccompCondition::new(argument, length, SeccompCmpOp::Ne, value)?;
+        SeccompRule::new(vec![condition])
+    };
+    let group = u64::from(WATCH_GROUP);
+    calls.push((
+        libc::SYS_fanotify_init,
+        vec![differs(0, SeccompCmpArgLen::Dword, group)?],
+    ));
+    let of_many = [libc::FAN_MARK_MOUNT, libc::FAN_MARK_FILESYSTEM].map(u32::cast_signed);
+    calls.push((
+        libc::SYS_fanotify_mark,
+        vec![
+            differs(4, SeccompCmpArgLen::Qword, 0)?,
+            flag(1, of_many[0], of_many[0])?,
+            flag(1, of_many[1], of_many[1])?,
+        ],
+    ));
     // New processes: what is cloned must be a thread.
     calls.push((libc::SYS_clone, vec![flag(0, libc::CLONE_THREAD, 0)?]));
     Ok(calls)
@@ -181,6 +202,7 @@ const NEVER: &[i64] = &[
     libc::SYS_rt_tgsigqueueinfo,
     libc::SYS_pidfd_send_signal,
     // what Landlock does not know of files named by a path
+    libc::SYS_inotify_add_watch,
     #[cfg(target_arch = "x86_64")]
     libc::SYS_chmod,
     libc::SYS_fchmodat,

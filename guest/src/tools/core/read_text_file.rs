@@ -144,6 +144,7 @@ fn fill(
     at_end: bool,
 ) -> Result<Option<u64>, Refusal> {
     let mut rest = bytes;
+    paging.page.reserve(bytes.len());
     loop {
         let byte_offset = start + (bytes.len() - rest.len()) as u64;
         if paging.page.is_full() && !rest.is_empty() {

@@ -27,7 +27,7 @@ const LOCAL: [i64; 8] = [
 /// What a group of watches is made with: events name what they are of by a
 /// handle, as they must where the process has no privileges, and never bring a
 /// descriptor along.
-pub(crate) const GROUP: u32 =
+pub(crate) const WATCH_GROUP: u32 =
     libc::FAN_CLASS_NOTIF | libc::FAN_CLOEXEC | libc::FAN_NONBLOCK | libc::FAN_REPORT_FID;
 
 /// Where a root stands.
@@ -96,7 +96,7 @@ pub(super) struct Watch {
 impl Watch {
     /// One over nothing yet, where the system has such a thing.
     pub(super) fn new(around: &Surroundings) -> Option<Self> {
-        let flags = InitFlags::from_bits_retain(GROUP);
+        let flags = InitFlags::from_bits_retain(WATCH_GROUP);
         Some(Self {
             mount_changes: around.mount_changes()?,
             group: Fanotify::init(flags, EventFFlags::empty()).ok()?,

@@ -21,6 +21,8 @@ use rustix::io::Errno;
 
 use self::stamp::Stamp;
 pub(crate) use self::system::Surroundings;
+#[cfg(target_os = "linux")]
+pub(crate) use self::system::WATCH_GROUP;
 use self::system::Watch;
 use super::descriptor::kind;
 use super::resolve::{self, Place};

@@ -12,7 +12,11 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 
+use nix::sys::fanotify::{EventFFlags, Fanotify, InitFlags, MarkFlags, MaskFlags};
+use rustix::fs::inotify;
+
 use super::layers::is_safe_here;
+use crate::confine::WATCH_GROUP;
 use crate::hostile::World;
 use crate::layer::Layer::{self, Calls, Files};
 use crate::lockdown::{self, Threads};
@@ -89,6 +93,25 @@ pub(super) const NATIVE: &[Native] = &[
         },
     },
     Native {
+        what: "watch a directory outside the root",
+        by: &[Calls],
+        run: |scene| {
+            let watches = inotify::init(inotify::CreateFlags::empty())?;
+            inotify::add_watch(&watches, scene.outside, inotify::WatchFlags::CREATE)?;
+            Ok(())
+        },
+    },
+    Native {
+        what: "watch a directory outside the root by its path, in another way",
+        by: &[Calls],
+        run: |scene| watch(scene.root, Some(scene.outside), MarkFlags::empty()),
+    },
+    Native {
+        what: "watch the whole file system that the root is on",
+        by: &[Calls],
+        run: |scene| watch(scene.root, None, MarkFlags::FAN_MARK_FILESYSTEM),
+    },
+    Native {
         what: "run a program",
         by: &[Files, Calls],
         run: |_| Command::new("/bin/true").status().map(drop),
@@ -122,6 +145,21 @@ pub(super) const NATIVE: &[Native] = &[
         run: |_| memmap2::MmapMut::map_anon(4096)?.make_exec().map(drop),
     },
 ];
+
+/// Watches what is at `path`, or without one the directory `from` or all that `of` says.
+fn watch(from: &Path, path: Option<&Path>, of: MarkFlags) -> io::Result<()> {
+    let flags = InitFlags::from_bits_retain(WATCH_GROUP);
+    let group = Fanotify::init(flags, EventFFlags::empty())?;
+    let flags = MarkFlags::FAN_MARK_ADD | of;
+    let from = fs::File::open(from)?;
+    group.mark(
+        flags,
+        MaskFlags::FAN_CREATE | MaskFlags::FAN_ONDIR,
+        &from,
+        path,
+    )?;
+    Ok(())
+}
 
 /// Tries `native` on a thread of its own that is without the layers `away`.
 fn is_possible(native: &Native, away: &[Layer]) -> bool {
