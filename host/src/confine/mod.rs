@@ -24,6 +24,8 @@ mod tests;
 
 #[cfg(target_os = "linux")]
 pub(crate) use seen::WATCH_GROUP;
+#[cfg(test)]
+pub(crate) use seen::clock_ahead;
 pub(crate) use seen::{Seen, Surroundings};
 #[cfg(test)]
 pub(crate) use walk::forced;

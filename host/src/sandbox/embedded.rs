@@ -7,6 +7,8 @@
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 use std::ptr::NonNull;
 use std::sync::Arc;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+use std::sync::atomic::{AtomicBool, Ordering};
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 use rustix::mm::{MprotectFlags, mprotect};
@@ -19,10 +21,30 @@ use crate::component;
 pub(crate) static COMPONENT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/guest.wasm"));
 
 /// The same, compiled for this machine's kind of processor.
-static GUEST: &Pages<[u8]> = &Pages(*include_bytes!(concat!(env!("OUT_DIR"), "/guest.cwasm")));
+static GUEST: Embedded = Embedded::new(GUEST_CODE);
+static GUEST_CODE: &Pages<[u8]> = &Pages(*include_bytes!(concat!(env!("OUT_DIR"), "/guest.cwasm")));
 
 /// The component that tries to get out.
-static HOSTILE: &Pages<[u8]> = &Pages(*include_bytes!(concat!(env!("OUT_DIR"), "/hostile.cwasm")));
+static HOSTILE: Embedded = Embedded::new(HOSTILE_CODE);
+static HOSTILE_CODE: &Pages<[u8]> =
+    &Pages(*include_bytes!(concat!(env!("OUT_DIR"), "/hostile.cwasm")));
+
+/// Embedded code, and whether an engine has it where it lies.
+struct Embedded {
+    pages: &'static Pages<[u8]>,
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    taken: AtomicBool,
+}
+
+impl Embedded {
+    const fn new(pages: &'static Pages<[u8]>) -> Self {
+        Self {
+            pages,
+            #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+            taken: AtomicBool::new(false),
+        }
+    }
+}
 
 /// Bytes that have their pages of memory for themselves.
 #[repr(C, align(4096))]
@@ -47,15 +69,18 @@ pub(crate) enum Source<'a> {
 }
 
 /// Loads what is embedded: run where it lies, if possible, and copied elsewhere.
-fn embedded(engine: &Engine, code: &'static [u8]) -> wasmtime::Result<Component> {
-    // SAFETY: what holds of the bytes for `deserialize` below does here; beyond
-    // that `deserialize_raw` asks that they stay where they are and are never
-    // written to: they are an immutable static.
+fn embedded(engine: &Engine, code: &'static Embedded) -> wasmtime::Result<Component> {
+    // The engines of one process tell code apart by where it is, so one of them
+    // gets the original.
     #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-    return unsafe { Component::deserialize_raw(engine, NonNull::from(code)) };
+    if !code.taken.swap(true, Ordering::Relaxed) {
+        // SAFETY: what holds of the bytes for `deserialize` below does here;
+        // beyond that `deserialize_raw` asks that they stay where they are and
+        // are never written to: they are an immutable static.
+        return unsafe { Component::deserialize_raw(engine, NonNull::from(&code.pages.0)) };
+    }
     // SAFETY: see `load`.
-    #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
-    return unsafe { Component::deserialize(engine, code) };
+    unsafe { Component::deserialize(engine, &code.pages.0) }
 }
 
 /// How code is made executable, where that is not left to the engine: it would
@@ -98,8 +123,8 @@ impl CustomCodeMemory for InPlace {
 /// version under the same settings, for a processor like this one.
 pub(super) fn load(engine: &Engine, source: Source<'_>) -> wasmtime::Result<Component> {
     let code = match source {
-        Source::Guest => return embedded(engine, &GUEST.0),
-        Source::Hostile => return embedded(engine, &HOSTILE.0),
+        Source::Guest => return embedded(engine, &GUEST),
+        Source::Hostile => return embedded(engine, &HOSTILE),
         Source::Own(component) => component.code(),
         #[cfg(test)]
         Source::Import(at) => IMPORTS[at].1,

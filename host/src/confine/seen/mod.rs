@@ -12,6 +12,8 @@ mod system;
 mod system;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+pub(crate) use self::tests::clock_ahead;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::{AsFd, OwnedFd};

@@ -22,6 +22,11 @@ thread_local! {
     static AHEAD: Cell<i128> = const { Cell::new(0) };
 }
 
+/// Moves this thread's clock ahead by so many nanoseconds.
+pub(crate) fn clock_ahead(nanoseconds: i128) {
+    AHEAD.set(nanoseconds);
+}
+
 /// How far this thread's clock is ahead, in nanoseconds.
 pub(super) fn ahead() -> i128 {
     AHEAD.get()
