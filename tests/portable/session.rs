@@ -118,6 +118,31 @@ fn a_call_past_its_time_leaves_the_next_one_all_of_its_own() {
 }
 
 #[test]
+fn writes_past_their_time_leave_nothing() {
+    let root = Root::new();
+    let Some(portable) = host("writes_past_their_time_leave_nothing") else {
+        return;
+    };
+    let mut server = Launch::new(&root)
+        .on(portable)
+        .args(["--toolset", "workspace", "--call-timeout", "1ms"])
+        .start();
+    let content = "x".repeat(1 << 20);
+    for turn in 0..60 {
+        let path = format!("made{turn}/for/it.txt");
+        let answer = server.call("write_file", json!({"path": path, "content": content}));
+        // Done or not: nothing else is there.
+        let made = root.at(&format!("made{turn}"));
+        assert_eq!(made.exists(), answer.0.result()["isError"] == false, "{turn}");
+    }
+    server.close();
+    let left = std::fs::read_dir(root.path()).expect("the root");
+    let left = left.map(|entry| entry.expect("an entry").file_name());
+    let temporaries = left.filter(|name| name.to_string_lossy().starts_with('.'));
+    assert_eq!(temporaries.count(), 0);
+}
+
+#[test]
 fn the_library_form_is_called_from_a_shell() {
     let root = Root::new()
         .file("lib/a.txt", "alpha\n")

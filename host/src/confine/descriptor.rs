@@ -100,23 +100,6 @@ impl Confine {
         }
     }
 
-    /// The same for a name that stands in `base`: both are canonical, so what
-    /// they make is, unless it is too long.
-    pub(super) fn join_name(&mut self, base: &str, name: &str) -> Option<String> {
-        if base.len() + 1 + name.len() > path::MAX_PATH_BYTES {
-            return self.join(base, name).ok();
-        }
-        let mut joined = std::mem::take(&mut self.scratch);
-        joined.clear();
-        joined.push_str(base);
-        if !base.is_empty() {
-            joined.push('/');
-        }
-        joined.push_str(name);
-        debug_assert!(path::is_canonical(&joined), "{joined}");
-        Some(joined)
-    }
-
     /// Takes a buffer back.
     pub(super) fn keep(&mut self, buffer: String) {
         self.scratch = buffer;

@@ -77,7 +77,7 @@ impl Entries {
             let mut shown = matches!(name.to_bytes(), b"." | b"..");
             if let Ok(name) = name.to_str()
                 && path::is_segment(name)
-                && let Some(whole) = confine.join_name(path, name)
+                && let Ok(whole) = confine.join(path, name)
             {
                 let kind = match known(directory, name, kind) {
                     Ok(kind) => kind,

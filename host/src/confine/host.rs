@@ -41,11 +41,12 @@ impl preopens::Host for View<'_> {
 
 impl View<'_> {
     /// Where nothing was found, it may be because the root itself is gone.
-    fn unless_gone<T>(&self, result: FsResult<T>) -> FsResult<T> {
-        result.map_err(|error| match error.downcast_ref() {
-            Some(ErrorCode::NoEntry) if self.root_is_gone() => GONE.into(),
-            _ => error,
-        })
+    fn unless_gone<T>(&mut self, result: FsResult<T>) -> FsResult<T> {
+        self.saw(result)
+            .map_err(|error| match error.downcast_ref() {
+                Some(ErrorCode::NoEntry) if self.root_is_gone() => GONE.into(),
+                _ => error,
+            })
     }
 
     /// Whether the root was removed: it has not even its own name any more.
@@ -90,6 +91,9 @@ impl types::HostDescriptor for View<'_> {
         open: OpenFlags,
         rights: DescriptorFlags,
     ) -> FsResult<Fd> {
+        if open.contains(OpenFlags::CREATE) {
+            self.confine.seen.doubt();
+        }
         let opened = self.open_below(&directory, &path, open, rights);
         self.unless_gone(opened)
     }
@@ -124,21 +128,25 @@ impl types::HostDescriptor for View<'_> {
     }
 
     fn create_directory_at(&mut self, directory: Fd, path: String) -> FsResult<()> {
+        self.confine.seen.doubt();
         let made = self.make_directory(&directory, &path);
         self.unless_gone(made)
     }
 
     fn remove_directory_at(&mut self, directory: Fd, path: String) -> FsResult<()> {
+        self.confine.seen.doubt();
         let removed = self.remove_directory(&directory, &path);
         self.unless_gone(removed)
     }
 
     fn unlink_file_at(&mut self, directory: Fd, path: String) -> FsResult<()> {
+        self.confine.seen.doubt();
         let removed = self.unlink(&directory, &path);
         self.unless_gone(removed)
     }
 
     fn rename_at(&mut self, from: Fd, old: String, to: Fd, new: String) -> FsResult<()> {
+        self.confine.seen.doubt();
         let placed = self.replace(&from, &old, &to, &new);
         self.unless_gone(placed)
     }
@@ -216,6 +224,7 @@ impl types::HostDescriptor for View<'_> {
         to: Fd,
         new: String,
     ) -> FsResult<()> {
+        self.confine.seen.doubt();
         let placed = self.put(&from, &old, &to, &new);
         self.unless_gone(placed)
     }

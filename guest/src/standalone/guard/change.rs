@@ -11,6 +11,7 @@ use crate::tree::Fault;
 
 impl Scope {
     pub(crate) fn create_directory(&self, base: &Descriptor, below: &str) -> Result<(), Fault> {
+        self.guard.watch.check()?;
         let judges = (Policy::directory as Judge, Policy::file as Judge);
         self.change(base, below, judges, |place| {
             place.directory().create_directory_at(place.name)
@@ -18,6 +19,8 @@ impl Scope {
     }
 
     pub(crate) fn remove_directory(&self, base: &Descriptor, below: &str) -> Result<(), Fault> {
+        // At any time: a call that is late still takes away what it made, and one that removes a
+        // tree is stopped where it lists the next directory.
         self.change(base, below, (Policy::directory, Policy::file), |place| {
             place.directory().remove_directory_at(place.name)
         })
@@ -25,6 +28,10 @@ impl Scope {
 
     /// Removes the entry itself: of a link the link, never what it points to.
     pub(crate) fn unlink(&self, base: &Descriptor, below: &str) -> Result<(), Fault> {
+        // A call that is late still takes away what it made.
+        if !is_reserved(below.rsplit('/').next().unwrap_or(below)) {
+            self.guard.watch.check()?;
+        }
         self.change(base, below, (changed, Policy::directory), |place| {
             place.directory().unlink_file_at(place.name)
         })
@@ -40,7 +47,7 @@ impl Scope {
         operation: impl FnOnce(&Place<'_>) -> Result<(), ErrorCode>,
     ) -> Result<(), Fault> {
         self.guard.may_change()?;
-        let whole = self.whole(below)?;
+        let whole = self.whole_at_any_time(below)?;
         self.guard.serves(judge, &whole)?;
         let place = self.place(base, below)?;
         operation(&place).map_err(|code| match fault(code) {

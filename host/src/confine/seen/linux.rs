@@ -103,10 +103,9 @@ impl Watch {
         })
     }
 
-    /// Watches `directory` as well, and where `contents` count, what its files
-    /// hold. False: that is not possible.
-    pub(super) fn add(&self, directory: BorrowedFd<'_>, contents: bool) -> bool {
-        let mut events = MaskFlags::FAN_CREATE
+    /// Watches `directory` as well. False: that is not possible.
+    pub(super) fn add(&self, directory: BorrowedFd<'_>) -> bool {
+        let events = MaskFlags::FAN_CREATE
             | MaskFlags::FAN_DELETE
             | MaskFlags::FAN_MOVE
             | MaskFlags::FAN_ATTRIB
@@ -114,9 +113,6 @@ impl Watch {
             | MaskFlags::FAN_MOVE_SELF
             | MaskFlags::FAN_EVENT_ON_CHILD
             | MaskFlags::FAN_ONDIR;
-        if contents {
-            events |= MaskFlags::FAN_MODIFY;
-        }
         // By the descriptor: no path is looked up.
         let path = None::<&Path>;
         let added = self

@@ -15,7 +15,7 @@ mod tests;
 #[cfg(test)]
 pub(crate) use self::tests::clock_ahead;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::fs::{FileType, Mode, OFlags};
@@ -34,10 +34,8 @@ use super::system::{Found, HOLD};
 /// at more of them again would cost what doing the work again costs.
 const MAX_THINGS: usize = 128 << 10;
 
-/// How often everything is looked at again before it is watched instead, which
-/// costs once as much as ten looks, and nothing from then on. What a watch does
-/// not tell of, a change through a mapping in memory, a reader finds out: it
-/// compares the state of what it reads with the one it began with.
+/// How often all directories are looked at again before they are watched
+/// instead, which costs once as much as ten looks, and nothing from then on.
 const LOOKS: u32 = 8;
 
 /// What one instance has seen.
@@ -62,7 +60,6 @@ pub(crate) struct Seen {
 struct Thing {
     stamp: Stamp,
     is_directory: bool,
-    has_one_name: bool,
     /// The watch tells when it changes.
     watched: bool,
 }
@@ -124,7 +121,6 @@ impl Seen {
                 let thing = Thing {
                     stamp,
                     is_directory: kind(found) == FileType::Directory,
-                    has_one_name: found.links == 1,
                     watched: false,
                 };
                 self.things.insert(path.into(), thing);
@@ -201,17 +197,15 @@ impl Seen {
 /// There can be no more watches.
 struct NoRoom;
 
-/// Watches the directories among `things` that are not watched yet, and what
-/// their files hold; whether each was still what it was as its watch began.
+/// Watches the directories among `things` that are not watched yet; whether
+/// each was still what it was as its watch began. Files are not watched: not
+/// every way to change one is told.
 fn extend(
     watch: &Watch,
     things: &mut BTreeMap<Box<str>, Thing>,
     root: &OwnedFd,
 ) -> Result<bool, NoRoom> {
-    let contents = things.values().any(|thing| !thing.is_directory);
-    let mut watched = BTreeSet::new();
     for (path, thing) in things.iter_mut().filter(|(_, thing)| thing.is_directory) {
-        watched.insert(path.clone());
         if thing.watched {
             continue;
         }
@@ -220,23 +214,11 @@ fn extend(
         let Ok(directory) = resolve::open(root, path, flags, Mode::empty()) else {
             return Ok(false);
         };
-        if !watch.add(directory.as_fd(), contents) {
+        if !watch.add(directory.as_fd()) {
             return Err(NoRoom);
         }
         thing.watched = true;
         if resolve::stat(&directory).map(|found| Stamp::of(&found)) != Ok(thing.stamp) {
-            return Ok(false);
-        }
-    }
-    let mut parent = Parent::default();
-    for (path, thing) in things.iter_mut().filter(|(_, thing)| !thing.is_directory) {
-        // A file with two names can be changed by the other one, unseen.
-        if thing.watched || !thing.has_one_name || !watched.contains(parent_of(path)) {
-            continue;
-        }
-        thing.watched = true;
-        let found = parent.stat(root, path);
-        if found.map(|found| Stamp::of(&found)) != Ok(thing.stamp) {
             return Ok(false);
         }
     }

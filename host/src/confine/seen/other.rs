@@ -30,7 +30,7 @@ impl Watch {
     }
 
     /// Watches a directory as well.
-    pub(super) fn add(&self, _: BorrowedFd<'_>, _: bool) -> bool {
+    pub(super) fn add(&self, _: BorrowedFd<'_>) -> bool {
         match *self {}
     }
 

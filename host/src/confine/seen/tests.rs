@@ -156,6 +156,10 @@ notices! {
         fs::write(root.join("../replacement"), "a/b/deep.txt").unwrap();
         fs::rename(root.join("../replacement"), root.join("a/b/deep.txt")).unwrap();
     };
+    a_file_edited_by_another_name: |root| {
+        fs::hard_link(root.join("a/b/deep.txt"), root.join("../other-name")).unwrap();
+        fs::write(root.join("../other-name"), "other").unwrap();
+    };
     a_file_that_is_moved: |root| fs::rename(root.join("top.txt"), root.join("a/top.txt")).unwrap();
     a_file_made_a_link: |root| {
         fs::rename(root.join("top.txt"), root.join("a/b/there")).unwrap();

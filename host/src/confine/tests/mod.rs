@@ -18,6 +18,7 @@ macro_rules! both_ways {
 
 mod entries;
 mod reach;
+mod seen;
 mod writing;
 
 use std::collections::BTreeMap;
