@@ -2,13 +2,16 @@
 
 import json
 import secrets
-from threading import Timer
+import weakref
+from threading import Thread
+from time import sleep
 
 from wasmtime import Config, Engine, Store, WasiConfig
 from wasmtime.component import Component, Linker, Record
 
 INTERFACE = "preopen:mcp/tools@0.1.0"
 MIB = 1 << 20
+TICK = 0.1  # seconds between two looks at the time of the calls that run
 
 
 def record(**fields):
@@ -33,9 +36,14 @@ class Tools:
         cursor_key=None,
         seconds=30,
     ):
+        if isinstance(include, str) or isinstance(exclude, str):
+            raise TypeError("include and exclude are lists of patterns")
+        if cursor_key is not None and len(cursor_key) < 32:
+            raise ValueError("a cursor key has at least 32 bytes")
         config = Config()
         config.epoch_interruption = True  # so that a call can be stopped
         self._engine = Engine(config)
+        Thread(target=tick, args=(weakref.ref(self._engine),), daemon=True).start()
         self._component = Component.from_file(self._engine, component)
         self._linker = Linker(self._engine)
         self._linker.add_wasip2()
@@ -54,7 +62,7 @@ class Tools:
                 max_scan_bytes=64 * MIB,
                 max_entries=1_000_000,
                 max_depth=64,
-                call_timeout=seconds * 1000,
+                call_timeout=int(seconds * 1000),
             ),
             # Give several processes the same one and they accept each other's cursors.
             cursor_key=cursor_key or secrets.token_bytes(32),
@@ -72,7 +80,7 @@ class Tools:
     def call(self, name, **arguments):
         """Calls a tool: whether it refused, and its answer as text (JSON, in toolset core)."""
         answer = self._enter("call-tool", name, json.dumps(arguments))
-        if isinstance(answer, str):  # a call-error: unknown-tool or no-root
+        if isinstance(answer, str):  # a call-error: unknown-tool, no-root or bad-rules
             raise LookupError(answer)
         text = answer.structured if answer.text is None else answer.text
         return getattr(answer, "is-error"), text
@@ -81,19 +89,23 @@ class Tools:
         """Calls `function` in an instance of its own, so that no call sees anything of another."""
         store = Store(self._engine)
         store.set_limits(memory_size=512 * MIB)
-        store.set_epoch_deadline(1)
+        # In ticks: each call has its own time, and past it ends as a trap. The component looks at
+        # the clock as well, whenever it touches a file, and then says so itself.
+        store.set_epoch_deadline(int(self._seconds / TICK) + 2)
         wasi = WasiConfig()
         wasi.preopen_dir(self._directory, "/", not self._read_only)
         store.set_wasi(wasi)
         instance = self._linker.instantiate(store, self._component)
         interface = instance.get_export_index(store, INTERFACE)
         function = instance.get_func(store, instance.get_export_index(store, function, interface))
-        # The call gives up Python's lock; past its time it ends as a trap.
-        clock = Timer(self._seconds, self._engine.increment_epoch)
-        clock.start()
-        try:
-            answer = function(store, self._settings, *arguments)
-            function.post_return(store)
-            return answer
-        finally:
-            clock.cancel()
+        answer = function(store, self._settings, *arguments)
+        function.post_return(store)
+        return answer
+
+
+def tick(engine):
+    """Moves the time by which calls are stopped on, as long as there is the engine."""
+    while (running := engine()) is not None:
+        running.increment_epoch()
+        del running
+        sleep(TICK)

@@ -133,7 +133,11 @@ fn writes_past_their_time_leave_nothing() {
         let answer = server.call("write_file", json!({"path": path, "content": content}));
         // Done or not: nothing else is there.
         let made = root.at(&format!("made{turn}"));
-        assert_eq!(made.exists(), answer.0.result()["isError"] == false, "{turn}");
+        assert_eq!(
+            made.exists(),
+            answer.0.result()["isError"] == false,
+            "{turn}"
+        );
     }
     server.close();
     let left = std::fs::read_dir(root.path()).expect("the root");

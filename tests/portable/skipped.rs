@@ -83,7 +83,7 @@ pub(crate) const SKIPPED: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "signals, and limits that the system sets the process",
+        "signals, limits that the system sets the process, and a disk that fails",
         &[
             "faults::",
             "lifecycle::sighup_when_busy_exits_0",
