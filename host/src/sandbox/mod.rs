@@ -10,6 +10,7 @@ mod hashing;
 mod link;
 mod parked;
 mod pool;
+mod settings;
 mod streams;
 mod waiting;
 
@@ -20,14 +21,14 @@ use preopen_contract::session::{Outcome, ToolResult};
 use thiserror::Error;
 use wasmtime::{Store, format_err};
 
-use self::bindings::exports::preopen::mcp::tools::{self, CallError, Settings, Toolset};
+use self::bindings::exports::preopen::mcp::tools::{self, CallError, Settings};
 pub(crate) use self::bounds::{Control, Interruption, Listener};
 pub(crate) use self::chamber::{Cell, Chamber, Ended, State};
 pub(crate) use self::embedded::{COMPONENT, Source};
 use self::parked::{Lot, Parked};
 use crate::component;
 use crate::confine::Grant;
-use crate::root::{Root, WriteMode};
+use crate::root::Root;
 use crate::shortage::Shortage;
 
 #[allow(missing_docs, unreachable_pub, clippy::all)]
@@ -108,7 +109,7 @@ impl Sandbox {
     pub(crate) fn new(root: &Root, calls: usize, source: Source<'_>) -> Result<Self, SandboxError> {
         let chamber = Chamber::new(Arc::clone(&root.grant), root.limits.clone(), calls)?;
         let component = chamber.load(source).and_then(bindings::GuestPre::new)?;
-        let settings = settings(root);
+        let settings = settings::of(root);
         let sandbox = Self {
             going_on: Settings {
                 files_unchanged: true,
@@ -403,37 +404,5 @@ impl Sandbox {
             let guest = self.component.instantiate(&mut *store)?;
             call(guest.preopen_mcp_tools(), store)
         })
-    }
-}
-
-fn settings(root: &Root) -> Settings {
-    let limits = &root.limits;
-    Settings {
-        toolset: match root.toolset {
-            crate::root::Toolset::Core => Toolset::Core,
-            crate::root::Toolset::Workspace => Toolset::Workspace,
-            crate::root::Toolset::All => Toolset::All,
-        },
-        only: root.tools.clone(),
-        read_only: !root.grant.writable,
-        write_mode: match root.write_mode {
-            WriteMode::Replace => tools::WriteMode::Replace,
-            WriteMode::CreateNew => tools::WriteMode::CreateNew,
-        },
-        limits: tools::Limits {
-            max_file_bytes: limits.max_file_bytes,
-            max_write_bytes: limits.max_write_bytes,
-            max_result_bytes: limits.max_result_bytes,
-            max_scan_bytes: limits.max_scan_bytes,
-            max_entries: limits.max_entries,
-            max_depth: limits.max_depth,
-            call_timeout: limits.call_timeout,
-        },
-        cursor_key: root.cursor_key.to_vec(),
-        hash_key: root.hash_key.map(|key| key.to_vec()),
-        root_writable: root.grant.policy.reaches_top_level(),
-        files_unchanged: false,
-        host_hashes: true,
-        rules: None,
     }
 }
