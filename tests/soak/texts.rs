@@ -36,7 +36,7 @@ pub(super) const NOT_RELATIVE: &str = "paths are relative to the root: send name
 pub(super) const QUERY: &str = "query must be one line of 1 to 256 bytes";
 
 /// What else may be said of a path that somebody else changes.
-const CONTESTED: [&str; 21] = [
+const CONTESTED: [&str; 22] = [
     NOT_SERVED,
     MISSING,
     IS_DIRECTORY,
@@ -56,6 +56,7 @@ const CONTESTED: [&str; 21] = [
     "the path could not be read; try again",
     "the file keeps changing; try again",
     "the file could not be written; nothing was changed",
+    "a directory could not be made; nothing was changed",
     "the file was written, but the disk did not confirm it; write it again",
     "it could not be removed; nothing was removed, try again",
 ];
