@@ -88,12 +88,7 @@ impl Seen {
         if !stamp::is_settled(found) || disk != found.device {
             self.doubt();
         }
-        self.note(path, found);
-    }
-
-    /// Takes note of the state of what is at `path`.
-    pub(super) fn look(&mut self, path: &str, found: &Found) {
-        self.note(path, found);
+        self.look(path, found);
     }
 
     /// Whether the state of what is at `path` is known.
@@ -109,7 +104,8 @@ impl Seen {
         self.watch = None;
     }
 
-    fn note(&mut self, path: &str, found: &Found) {
+    /// Takes note of the state of what is at `path`.
+    pub(super) fn look(&mut self, path: &str, found: &Found) {
         if !self.certain {
             return;
         }
