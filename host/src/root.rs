@@ -10,23 +10,16 @@ use hmac::{Hmac, KeyInit, Mac};
 use preopen_contract::limits::Limits;
 use preopen_contract::policy::{Policy, PolicyError};
 use preopen_contract::session::Protocol;
-use rustix::fs::{Dev, Mode, OFlags, RawMode};
+use rustix::fs::{Dev, Mode, OFlags};
 use rustix::io::Errno;
 use sha2::Sha256;
 use thiserror::Error;
 
-use crate::confine::Grant;
-use crate::confine::temporaries;
+use crate::confine::{Grant, NewFile, temporaries};
 use crate::shortage::Shortage;
 
 /// The least a cursor key may have, in bytes: as much as the MAC it keys.
 pub const MIN_CURSOR_KEY_BYTES: usize = 32;
-
-/// The mode of a new file: the user's own, until the user says otherwise.
-const PRIVATE_FILE: RawMode = 0o600;
-
-/// The mode of a new file of toolset workspace, less the umask: as any program's.
-const SHARED_FILE: RawMode = 0o666;
 
 /// What writing does to a file that exists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -241,8 +234,8 @@ impl Root {
         let hash_key = (options.content_hash == ContentHash::HmacSha256)
             .then(|| scope.derive(&secret, "content hash"));
         let new_file = match options.toolset {
-            Toolset::Core => PRIVATE_FILE,
-            Toolset::Workspace | Toolset::All => SHARED_FILE & !umask(),
+            Toolset::Core => NewFile::Private,
+            Toolset::Workspace | Toolset::All => NewFile::Shared,
         };
         let grant = Grant::new(root, policy, !options.read_only, new_file);
         if grant.writable {
@@ -273,13 +266,6 @@ impl AsFd for Root {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.grant.root.as_fd()
     }
-}
-
-/// The process's umask; it can only be read by setting it.
-fn umask() -> RawMode {
-    let mask = rustix::process::umask(Mode::RWXG | Mode::RWXO);
-    rustix::process::umask(mask);
-    mask.as_raw_mode()
 }
 
 fn random() -> Result<[u8; 32], RootError> {

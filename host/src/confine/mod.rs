@@ -36,7 +36,7 @@ use std::sync::{Arc, Weak};
 use std::time::Instant;
 
 use preopen_contract::policy::Policy;
-use rustix::fs::RawMode;
+use rustix::fs::Mode;
 use wasmtime::component::{HasData, Linker, ResourceTable};
 use wasmtime_wasi::p2::bindings::filesystem::preopens;
 use wasmtime_wasi::p2::bindings::sync::filesystem::types;
@@ -50,15 +50,34 @@ pub(crate) struct Grant {
     pub(crate) policy: Policy,
     /// Whether anything below it may be changed at all.
     pub(crate) writable: bool,
-    /// The mode of files that are made, whatever the umask is by then.
-    pub(crate) new_file: RawMode,
+    /// Whose the files are that are made.
+    pub(crate) new_file: NewFile,
     /// Where the root stands.
     pub(crate) around: Surroundings,
 }
 
+/// Who may do something with a file that is made, and was not there before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NewFile {
+    /// The user alone, whatever the umask is, until the user says otherwise.
+    Private,
+    /// Whom the umask leaves it to, as with any program's.
+    Shared,
+}
+
+impl NewFile {
+    /// The mode to make it with.
+    pub(crate) const fn mode(self) -> Mode {
+        match self {
+            Self::Private => Mode::RUSR.union(Mode::WUSR),
+            Self::Shared => Mode::from_raw_mode(0o666),
+        }
+    }
+}
+
 impl Grant {
     /// Of `root`, before the process gives up its rights.
-    pub(crate) fn new(root: OwnedFd, policy: Policy, writable: bool, new_file: RawMode) -> Self {
+    pub(crate) fn new(root: OwnedFd, policy: Policy, writable: bool, new_file: NewFile) -> Self {
         Self {
             around: Surroundings::of(root.as_fd()),
             root: Arc::new(root),

@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-use super::Confine;
 use super::descriptor::identity;
 use super::resolve::{self, Place};
 use super::system;
 use super::temporaries::{self, is_temporary};
+use super::{Confine, NewFile};
 
 /// How long a write waits for another one in the same directory, and how long
 /// between two looks. A write takes milliseconds.
@@ -80,9 +80,9 @@ impl Confine {
         let turn = is_temporary(below)
             .then(|| self.take_turn(&base, below))
             .transpose()?;
-        let mode = self.grant.new_file;
+        let kind = self.grant.new_file;
         let flags = access | OFlags::CREATE | OFlags::EXCL;
-        let file = resolve::open(&base, below, flags, Mode::from_raw_mode(mode))?;
+        let file = resolve::open(&base, below, flags, kind.mode())?;
         // From here on it is removed again, whatever fails.
         let made = Unfinished {
             file: Arc::new(file),
@@ -90,8 +90,11 @@ impl Confine {
             name: below.to_owned(),
             turn,
         };
-        // The umask has a say in the mode a file is made with, not in this one.
-        system::set_mode(made.file.as_fd(), mode)?;
+        if kind == NewFile::Private {
+            // The umask has a say in the mode a file is made with, not in this one. It is the process's,
+            // and cannot be read but by setting it: who did so would set it for other threads.
+            system::set_mode(made.file.as_fd(), kind.mode().as_raw_mode())?;
+        }
         if made.turn.is_some() {
             lock(&made.file)?;
             if resolve::stat(&*made.file)?.links == 0 {

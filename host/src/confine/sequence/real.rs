@@ -20,7 +20,7 @@ use wasmtime_wasi::p2::bindings::sync::filesystem::types::{
 
 use super::operation::{Operation, TEMPORARIES, Thing, handle};
 use super::{Answer, Given};
-use crate::confine::{Confine, Counters, Grant, View};
+use crate::confine::{Confine, Counters, Grant, NewFile, View};
 
 /// What every file says at first, and its mode.
 pub(super) const INSIDE: &[u8] = b"inside";
@@ -95,7 +95,7 @@ impl Real {
             put(&root, path, *thing);
         }
         let opened = fs::File::open(&root).expect("the root").into();
-        let grant = Grant::new(opened, policy, writable, 0o600);
+        let grant = Grant::new(opened, policy, writable, NewFile::Private);
         let deadline = Instant::now() + Duration::from_secs(600);
         let mut real = Self {
             table: ResourceTable::new(),

@@ -36,7 +36,7 @@ use wasmtime_wasi::p2::bindings::sync::filesystem::types::{
     Descriptor, DescriptorFlags, HostDescriptor as _, OpenFlags, PathFlags,
 };
 
-use super::{Confine, Counters, Grant, View};
+use super::{Confine, Counters, Grant, NewFile, View};
 use crate::hostile;
 
 const READ: DescriptorFlags = DescriptorFlags::READ;
@@ -78,7 +78,7 @@ impl World {
         let options = self.inner.options();
         let root = fs::File::open(self.root()).unwrap().into();
         let policy = Policy::new(&options.include, &options.exclude).unwrap();
-        let grant = Grant::new(root, policy, self.writable, 0o600);
+        let grant = Grant::new(root, policy, self.writable, NewFile::Private);
         let deadline = Instant::now() + Duration::from_secs(60);
         Confine::new(Arc::new(grant), Arc::new(Counters::until(deadline)))
     }

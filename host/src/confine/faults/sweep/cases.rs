@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::world::{Answer, OLD, World, hash};
 use crate::confine::faults::{Effect, Fault, Kind};
+use crate::root::Toolset;
 
 /// What a tool does to the root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +24,8 @@ pub(super) struct Case {
     pub(super) arguments: fn(&World) -> Value,
     /// What is in the way anyway, so that the call goes another way.
     pub(super) anyway: &'static [Fault],
+    /// The tools of the server: those of `Core` make files for the user alone.
+    pub(super) toolset: Toolset,
 }
 
 const fn case(
@@ -37,12 +40,18 @@ const fn case(
         does,
         arguments,
         anyway: &[],
+        toolset: Toolset::All,
     }
 }
 
 impl Case {
     const fn despite(mut self, anyway: &'static [Fault]) -> Self {
         self.anyway = anyway;
+        self
+    }
+
+    const fn among(mut self, toolset: Toolset) -> Self {
+        self.toolset = toolset;
         self
     }
 }
@@ -184,6 +193,13 @@ pub(super) const WRITING: &[Case] = &[
         "write_text_file",
         |_| json!({"path": "new.txt", "content": "new"}),
     ),
+    case(
+        "a new file of the user's own",
+        Does::Write,
+        "write_text_file",
+        |_| json!({"path": "new.txt", "content": "new"}),
+    )
+    .among(Toolset::Core),
     case(
         "a file replaced",
         Does::Write,

@@ -69,7 +69,7 @@ struct Trial<'a> {
 
 impl<'a> Trial<'a> {
     fn new(case: &'a Case) -> Self {
-        let world = World::new();
+        let world = World::new(case.toolset);
         let arguments = (case.arguments)(&world);
         // Whatever an instance kept for this very call is used up.
         world.call(case.tool, &arguments);

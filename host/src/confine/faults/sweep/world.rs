@@ -38,17 +38,19 @@ pub(super) type Picture = BTreeMap<String, String>;
 /// A root and a server of it.
 pub(super) struct World {
     base: TempDir,
+    toolset: Toolset,
     server: Server,
     first: Picture,
 }
 
 impl World {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(toolset: Toolset) -> Self {
         let base = directory();
         fill(&base.path().join("root"));
-        let server = serve(&base.path().join("root"));
+        let server = serve(&base.path().join("root"), toolset);
         let mut world = Self {
             base,
+            toolset,
             server,
             first: Picture::new(),
         };
@@ -113,7 +115,7 @@ impl World {
 
     /// What a server that starts now leaves of the root's own temporaries.
     pub(super) fn after_a_start(&self) -> Picture {
-        drop(serve(&self.root()));
+        drop(serve(&self.root(), self.toolset));
         self.picture()
     }
 
@@ -158,9 +160,9 @@ fn directory() -> TempDir {
         .expect("a directory")
 }
 
-fn serve(root: &Path) -> Server {
+fn serve(root: &Path, toolset: Toolset) -> Server {
     let options = Options {
-        toolset: Toolset::All,
+        toolset,
         ..Options::new(root, ["**"])
     };
     let root = Root::open(options).expect("a root");
