@@ -6,10 +6,10 @@ use std::io;
 use serde::Serialize;
 use serde_json::ser::Formatter;
 
+use crate::hash::DIGITS;
+
 /// Bytes looked at together where text is searched for what JSON escapes.
 const WORD: usize = 8;
-
-const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
 /// Compact JSON with U+2028 and U+2029 escaped: both are legal inside a JSON
 /// string (RFC 8259, section 7), yet clients exist that split lines there.

@@ -9,6 +9,7 @@
 pub mod about;
 pub mod flags;
 pub mod framing;
+pub mod hash;
 pub mod json;
 pub mod limits;
 pub mod path;

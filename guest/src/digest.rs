@@ -2,6 +2,7 @@
 //! digest of the state a cursor depends on, and the digest of its arguments.
 
 use hmac::{Hmac, KeyInit, Mac};
+use preopen_contract::hash::{self, hex};
 use sha2::{Digest, Sha256};
 
 use crate::bindings::exports::preopen::mcp::tools::{Settings, Unhashed};
@@ -49,15 +50,12 @@ impl ContentHash {
 
     /// What stands before the digits.
     pub(crate) const fn prefix(key: Option<&[u8]>) -> &'static str {
-        match key {
-            Some(_) => "hmac-sha256:",
-            None => "sha256:",
-        }
+        hash::prefix(key.is_some())
     }
 
     /// How many bytes [`Self::finish`] gives.
     pub(crate) const fn length(key: Option<&[u8]>) -> usize {
-        Self::prefix(key).len() + 64
+        Self::prefix(key).len() + hash::LENGTH
     }
 
     pub(crate) fn update(&mut self, bytes: &[u8]) {
@@ -122,23 +120,10 @@ impl ContentHash {
     }
 }
 
-/// The digits of [`hex`].
-pub(crate) const DIGITS: &[u8; 16] = b"0123456789abcdef";
-
-/// Appends `bytes` in lowercase hex.
-pub(crate) fn hex(out: &mut String, bytes: &[u8]) {
-    out.reserve(2 * bytes.len());
-    for byte in bytes {
-        for digit in [byte >> 4, byte & 15] {
-            out.push(char::from(DIGITS[usize::from(digit)]));
-        }
-    }
-}
-
 /// Whether `text` is spelled as a content hash with this prefix.
 pub(crate) fn is_content_hash(text: &str, prefix: &str) -> bool {
     text.strip_prefix(prefix).is_some_and(|digits| {
-        digits.len() == 64
+        digits.len() == hash::LENGTH
             && digits
                 .bytes()
                 .all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))

@@ -2,11 +2,12 @@
 //! which the host knows by its name; finished, it is renamed to replace a file,
 //! or linked where there must not be one. It knows no tool and no arguments.
 
+use preopen_contract::hash::hex;
 use preopen_contract::policy::{RESERVED_PREFIX, RESERVED_SUFFIX};
 use wasip2::random::random::get_random_bytes;
 
 use crate::bindings::exports::preopen::mcp::tools::{Settings, WriteMode};
-use crate::digest::{ContentHash, hex, is_content_hash};
+use crate::digest::{ContentHash, is_content_hash};
 use crate::parents::{self, Parents, parent};
 use crate::refusal::Refusal;
 use crate::root::{Dir, File, Identity};

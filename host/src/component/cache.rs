@@ -8,6 +8,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
+use preopen_contract::hash::hex;
 use preopen_contract::policy::{RESERVED_PREFIX, RESERVED_SUFFIX};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use sha2::{Digest, Sha256};
@@ -117,7 +118,7 @@ impl Cache {
     pub(super) fn put(&self, key: &Key, code: &[u8]) -> io::Result<()> {
         let mut random = [0; 8];
         getrandom::fill(&mut random).map_err(io::Error::other)?;
-        let (name, temporary) = (name(key), format!("{}.new", hex(&random)));
+        let (name, temporary) = (name(key), format!("{}.new", name(&random)));
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let file = rustix::fs::openat(&self.0, &temporary, flags, Mode::RUSR | Mode::WUSR)?;
         let mut file = File::from(file);
@@ -142,17 +143,10 @@ fn digest(key: &Key, code: &[u8]) -> [u8; DIGEST] {
         .into()
 }
 
-fn name(key: &Key) -> String {
-    hex(key)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string does not fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+fn name(bytes: &[u8]) -> String {
+    let mut name = String::new();
+    hex(&mut name, bytes);
+    name
 }
 
 fn directory(at: impl AsFd, path: &Path) -> io::Result<OwnedFd> {

@@ -2,9 +2,8 @@
 //! instructions for them that WebAssembly has not. What a hash is over, and
 //! where its text belongs, the component says.
 
-use std::fmt::Write;
-
 use hmac::{Hmac, KeyInit, Mac};
+use preopen_contract::hash::{self, hex};
 use sha2::{Digest, Sha256};
 
 use super::bindings::exports::preopen::mcp::tools::Unhashed;
@@ -20,20 +19,18 @@ pub(super) fn complete(
     if !structured.is_char_boundary(at) {
         return None;
     }
-    let (prefix, digest) = match key {
-        None => ("sha256:", Sha256::digest(&unhashed.content)),
+    let digest = match key {
+        None => Sha256::digest(&unhashed.content),
         Some(key) => {
             let mut mac = Hmac::<Sha256>::new_from_slice(key).ok()?;
             mac.update(&unhashed.content);
-            ("hmac-sha256:", mac.finalize().into_bytes())
+            mac.finalize().into_bytes()
         }
     };
-    let mut hash = String::with_capacity(prefix.len() + 2 * digest.len());
+    let prefix = hash::prefix(key.is_some());
+    let mut hash = String::with_capacity(prefix.len() + hash::LENGTH);
     hash.push_str(prefix);
-    for byte in digest {
-        // Writing to a string does not fail.
-        let _ = write!(hash, "{byte:02x}");
-    }
+    hex(&mut hash, &digest);
     structured.insert_str(at, &hash);
     Some(structured)
 }
