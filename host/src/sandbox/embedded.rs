@@ -11,7 +11,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+use rustix::io::Errno;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 use rustix::mm::{MprotectFlags, mprotect};
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+use thiserror::Error;
 use wasmtime::component::Component;
 use wasmtime::{CustomCodeMemory, Engine};
 
@@ -92,6 +96,14 @@ pub(super) fn executable() -> Option<Arc<dyn CustomCodeMemory>> {
     return None;
 }
 
+/// Another program's rule, such as PR_SET_MDWE (prctl(2)), is in the way.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#[derive(Debug, Error)]
+#[error(
+    "the system does not allow it to make code executable; allow that (MemoryDenyWriteExecute= of systemd, execmem of SELinux)"
+)]
+struct Forbidden;
+
 /// Makes code executable in the place where it is.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 struct InPlace;
@@ -108,8 +120,10 @@ impl CustomCodeMemory for InPlace {
         // either its own or those of `Pages`, which hold nothing else. They
         // stay readable, nobody writes to them any more, and nothing but the
         // engine jumps there.
-        unsafe { mprotect(code.cast_mut().cast(), length, rights) }?;
-        Ok(())
+        match unsafe { mprotect(code.cast_mut().cast(), length, rights) } {
+            Err(Errno::ACCESS) => Err(Forbidden.into()),
+            result => Ok(result?),
+        }
     }
 
     /// What is embedded may be in use by another engine, and has no secrets;
