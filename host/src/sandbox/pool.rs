@@ -105,6 +105,8 @@ struct Free {
     slots: usize,
     /// How many wait for one.
     waiting: usize,
+    /// How many wait until nobody has any.
+    watching: usize,
 }
 
 /// The right to one instance.
@@ -117,6 +119,7 @@ impl Slots {
             state: Mutex::new(Free {
                 slots: count,
                 waiting: 0,
+                watching: 0,
             }),
             freed: Condvar::new(),
         })
@@ -150,9 +153,13 @@ impl Slots {
 
     /// Waits until nobody has an instance, but no longer than `patience`.
     pub(super) fn wait_for_all(&self, patience: Duration) {
-        let _ = self
+        let mut state = self.lock();
+        state.watching += 1;
+        let (mut state, _) = self
             .freed
-            .wait_timeout_while(self.lock(), patience, |state| state.slots < self.count);
+            .wait_timeout_while(state, patience, |state| state.slots < self.count)
+            .unwrap_or_else(PoisonError::into_inner);
+        state.watching -= 1;
     }
 
     fn lock(&self) -> MutexGuard<'_, Free> {
@@ -162,7 +169,12 @@ impl Slots {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        self.0.lock().slots += 1;
-        self.0.freed.notify_all();
+        let mut state = self.0.lock();
+        state.slots += 1;
+        // To wake up nobody is a system call as well.
+        if state.waiting + state.watching > 0 {
+            drop(state);
+            self.0.freed.notify_all();
+        }
     }
 }
