@@ -15,7 +15,7 @@ mod tests;
 #[cfg(test)]
 pub(crate) use self::tests::clock_ahead;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::fs::{FileType, Mode, OFlags};
@@ -49,8 +49,8 @@ pub(crate) struct Seen {
     disk: Option<(u32, u32)>,
     looks: u32,
     watch: Option<Watch>,
-    /// What has to be looked at again: what no watch tells of.
-    untold: Vec<Box<str>>,
+    /// How many of the things no watch tells of.
+    untold: usize,
     /// Something was seen since that was found out.
     is_news: bool,
 }
@@ -62,6 +62,9 @@ struct Thing {
     is_directory: bool,
     /// The watch tells when it changes.
     watched: bool,
+    /// It has to be looked at again: the watch does not tell of it, or not when
+    /// its path leads elsewhere.
+    untold: bool,
 }
 
 impl Default for Seen {
@@ -72,7 +75,7 @@ impl Default for Seen {
             disk: None,
             looks: 0,
             watch: None,
-            untold: Vec::new(),
+            untold: 0,
             is_news: false,
         }
     }
@@ -118,6 +121,7 @@ impl Seen {
                     stamp,
                     is_directory: kind(found) == FileType::Directory,
                     watched: false,
+                    untold: true,
                 };
                 self.things.insert(path.into(), thing);
                 self.is_news = true;
@@ -156,11 +160,7 @@ impl Seen {
                 }
             }
         }
-        let untold = self
-            .things
-            .iter()
-            .filter(|(path, thing)| !(thing.watched && has_watched_parent(&self.things, path)));
-        self.untold = untold.map(|(path, _)| path.clone()).collect();
+        self.untold = count_untold(&mut self.things);
         self.is_news = false;
         true
     }
@@ -176,9 +176,13 @@ impl Seen {
         {
             return false;
         }
+        if self.untold == 0 {
+            return true;
+        }
         let mut parent = Parent::default();
-        self.untold.iter().all(|path| {
-            let (Some(thing), Ok(found)) = (self.things.get(path), parent.stat(root, path)) else {
+        let mut untold = self.things.iter().filter(|(_, thing)| thing.untold);
+        untold.all(|(path, thing)| {
+            let Ok(found) = parent.stat(root, path) else {
                 return false;
             };
             let stamp = Stamp::of(&found);
@@ -221,13 +225,21 @@ fn extend(
     Ok(true)
 }
 
-/// Whether the watch on the directory that `path` stands in tells when it
-/// leads elsewhere.
-fn has_watched_parent(things: &BTreeMap<Box<str>, Thing>, path: &str) -> bool {
-    path.is_empty()
-        || things
-            .get(parent_of(path))
-            .is_some_and(|thing| thing.watched)
+/// Finds out which things no watch tells of, and how many there are.
+fn count_untold(things: &mut BTreeMap<Box<str>, Thing>) -> usize {
+    let watched: BTreeSet<Box<str>> = things
+        .iter()
+        .filter(|(_, thing)| thing.watched)
+        .map(|(path, _)| path.clone())
+        .collect();
+    let mut count = 0;
+    for (path, thing) in things {
+        // The watch on the directory it stands in tells when the path leads elsewhere.
+        let is_held = path.is_empty() || watched.contains(parent_of(path));
+        thing.untold = !(thing.watched && is_held);
+        count += usize::from(thing.untold);
+    }
+    count
 }
 
 fn parent_of(path: &str) -> &str {
