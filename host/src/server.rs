@@ -197,12 +197,13 @@ impl Server {
     }
 
     /// Serves one connection until `reader` ends: one JSON-RPC message a line.
-    /// What is in flight then has two seconds to finish.
+    /// What is in flight then has two seconds to finish. Both ends are used on
+    /// threads that are started for it, also the reading one.
     ///
     /// # Errors
     /// When `reader` fails, or no thread can be started. That the other side
     /// stops reading is no error: it ends the connection.
-    pub fn serve<R: Read, W: Write + Send>(&self, reader: R, writer: W) -> io::Result<()> {
+    pub fn serve<R: Read + Send, W: Write + Send>(&self, reader: R, writer: W) -> io::Result<()> {
         let events = Events {
             input_ended: &|| {},
             input_closed: &|| false,

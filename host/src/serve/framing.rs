@@ -3,10 +3,11 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
+use memchr::memchr;
 pub(super) use preopen_contract::framing::Frame;
 use preopen_contract::framing::Lines;
 
-use super::scheduler::MUCH;
+use super::order::MUCH;
 
 /// Bytes taken from the stream at a time; a call that is no longer holds little.
 const CHUNK: usize = MUCH;
@@ -24,6 +25,11 @@ impl<R: Read> Frames<R> {
             reader: BufReader::with_capacity(CHUNK, reader),
             lines: Lines::new(limit),
         }
+    }
+
+    /// Whether the next line has come already: it need not be waited for.
+    pub(super) fn has_next(&self) -> bool {
+        memchr(b'\n', self.reader.buffer()).is_some()
     }
 
     /// Waits for the next line; none at the end. One that turns out to be longer
@@ -127,6 +133,19 @@ mod tests {
         ] {
             let mut frames = Frames::new(io::repeat(b'x').take(length as u64), 1 << 20);
             assert_eq!(frames.next(|| false).expect("no error"), expected);
+        }
+    }
+
+    #[test]
+    fn a_line_need_not_be_waited_for_once_all_of_it_has_come() {
+        let mut frames = Frames::new(&b"one\ntwo\nthree"[..], 100);
+        assert!(!frames.has_next());
+        for (expected, has_next) in [("one", true), ("two", false), ("three", false)] {
+            assert_eq!(
+                frames.next(|| true).expect("no error"),
+                Some(line(expected))
+            );
+            assert_eq!(frames.has_next(), has_next, "{expected}");
         }
     }
 

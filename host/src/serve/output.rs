@@ -1,6 +1,7 @@
 //! The lines on their way out. One thread at a time writes, whole lines and in
 //! the order they came; whoever has a line and finds nobody writing does it.
-//! The reader never writes: a client that sends before it reads must not stop it.
+//! Whoever may not wait leaves its line: to who writes already, or to a thread
+//! that is there for it.
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Write};
@@ -10,6 +11,9 @@ use std::time::Duration;
 
 /// Bytes waiting to be written past which a worker waits with its next answer.
 const FULL: usize = 1 << 20;
+
+/// Bytes of lines that are written at once, where several wait.
+const JOINED: usize = 64 << 10;
 
 /// Where answers go.
 pub(super) struct Output<W> {
@@ -66,7 +70,15 @@ impl<W: Write> Output<W> {
         }
     }
 
-    /// Writes what is left to it until [`Output::close`], or until the other
+    /// Writes what was left, unless somebody is writing already.
+    pub(super) fn write_left(&self) {
+        let waiting = self.queue.lock();
+        if !waiting.busy {
+            drop(self.drain(waiting));
+        }
+    }
+
+    /// Writes what is left to it until [`Queue::close`], or until the other
     /// side is gone.
     pub(super) fn run(&self) {
         let mut waiting = self.queue.lock();
@@ -84,16 +96,16 @@ impl<W: Write> Output<W> {
     /// Writes until nothing waits. The lock is not held meanwhile.
     fn drain<'a>(&'a self, mut waiting: MutexGuard<'a, Waiting>) -> MutexGuard<'a, Waiting> {
         waiting.busy = true;
-        while let Some(line) = waiting.lines.pop_front() {
+        while let Some(lines) = waiting.next() {
             let broken = waiting.broken;
             drop(waiting);
             let result = if broken {
                 Ok(())
             } else {
-                self.put(line.as_bytes())
+                self.put(lines.as_bytes())
             };
             waiting = self.queue.lock();
-            waiting.bytes -= line.len();
+            waiting.bytes -= lines.len();
             waiting.broken |= result.is_err();
             if waiting.watchers > 0 {
                 self.queue.written.notify_all();
@@ -105,10 +117,10 @@ impl<W: Write> Output<W> {
 
     /// A writer that panics is as good as one that is gone: whoever waits for
     /// its lines must hear of it.
-    fn put(&self, line: &[u8]) -> io::Result<()> {
+    fn put(&self, lines: &[u8]) -> io::Result<()> {
         let put = || {
             let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-            writer.write_all(line)?;
+            writer.write_all(lines)?;
             writer.flush()
         };
         catch_unwind(AssertUnwindSafe(put)).unwrap_or_else(|_| Err(ErrorKind::BrokenPipe.into()))
@@ -116,11 +128,24 @@ impl<W: Write> Output<W> {
 }
 
 impl Queue {
-    /// Leaves a line to the thread in [`Output::run`]; never waits.
+    /// Leaves a line; never waits. Whoever does sees to it that it is written,
+    /// with [`Output::write_left`] or [`Queue::rouse`].
     pub(super) fn leave(&self, line: String) {
-        let mut waiting = self.lock();
-        waiting.push(line);
-        self.wake(&waiting);
+        self.lock().push(line);
+    }
+
+    /// Whether a line was left and nobody writes.
+    pub(super) fn is_left(&self) -> bool {
+        let waiting = self.lock();
+        !waiting.busy && !waiting.lines.is_empty()
+    }
+
+    /// Has the thread in [`Output::run`] write what was left.
+    pub(super) fn rouse(&self) {
+        let waiting = self.lock();
+        if !waiting.lines.is_empty() {
+            self.wake(&waiting);
+        }
     }
 
     /// Leaves a line that nobody misses, unless others are still to be written:
@@ -159,6 +184,7 @@ impl Queue {
         if waiting.bytes <= bytes || waiting.broken {
             return true;
         }
+        self.wake(&waiting);
         waiting.watchers += 1;
         let (mut waiting, waited) = self
             .written
@@ -188,11 +214,26 @@ impl Waiting {
         self.bytes += line.len();
         self.lines.push_back(line);
     }
+
+    /// What is written next: a line, and those behind it that are there already.
+    fn next(&mut self) -> Option<String> {
+        let mut lines = self.lines.pop_front()?;
+        while let Some(line) = self.lines.front()
+            && lines.len() + line.len() <= JOINED
+        {
+            lines.push_str(line);
+            self.lines.pop_front();
+        }
+        Some(lines)
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Output;
+    use std::io::{self, Write};
+    use std::time::Duration;
+
+    use super::{JOINED, Output};
 
     #[test]
     fn what_nobody_misses_is_dropped_behind_what_is_still_to_be_written() {
@@ -208,5 +249,48 @@ mod tests {
         output.queue().close();
         output.run();
         assert_eq!(written, b"1234");
+    }
+
+    /// Takes note of what is written at once.
+    struct Pieces(Vec<Vec<u8>>);
+
+    impl Write for &mut Pieces {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.push(bytes.to_vec());
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn lines_that_are_there_together_are_written_together_up_to_a_size() {
+        let mut written = Pieces(Vec::new());
+        let output = Output::new(&mut written);
+        let lines = [
+            "a",
+            "b",
+            &"c".repeat(JOINED - 2),
+            "d",
+            &"e".repeat(JOINED),
+            "f",
+        ];
+        assert!(!output.queue().is_left());
+        for line in lines {
+            output.queue().leave(line.to_owned());
+        }
+        assert!(output.queue().is_left());
+        output.write_left();
+        assert!(!output.queue().is_left() && output.queue().wait_below(0, Duration::ZERO));
+        let pieces = written.0.iter().map(Vec::as_slice).collect::<Vec<_>>();
+        let first = "ab".to_owned() + lines[2];
+        let expected = [first.as_str(), "d", lines[4], "f"].map(str::as_bytes);
+        assert!(
+            pieces == expected,
+            "{:?}",
+            pieces.iter().map(|piece| piece.len())
+        );
     }
 }

@@ -1,196 +1,155 @@
-//! In which order calls run. Calls that only read run side by side; one that
-//! changes something waits for the earlier ones and holds back the later ones,
-//! so what was written is seen by every read that was sent after it. Some may
-//! take long, and beside those there is room for short ones. It knows neither
-//! what a call does nor how its answer is written.
+//! Who does what there is to do. All threads are alike: one has the turn to
+//! read, the others run calls or wait, and there is one more than may run
+//! calls, so that there is always one to read. It knows neither what is read
+//! nor what a call does nor how its answer is written.
 
-use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use preopen_contract::session::Call;
 
+use super::order::{Calls, Job, Pace};
+use super::turn::{TICK, Turn};
 use crate::sandbox::{Control, Interruption};
 
-/// Calls that wait at most; past that the client is not read from.
-const MAX_CALLS: usize = 4096;
+/// What the threads of a connection do.
+pub(super) trait Hands {
+    /// Reads and does what it has read, until the turn is somebody else's or
+    /// there is nothing more to read.
+    fn read(&self);
 
-/// Bytes that calls hold which wait or run, those with little to hold and the
-/// others counted apart; from there on none is taken. The call that gets there
-/// is taken whole, however long it is.
-const MAX_BYTES: usize = 16 << 20;
+    /// A call starts: its time runs from now on.
+    fn begin(&self, call: &Call, pace: Pace) -> Control;
 
-/// Bytes from which on a call holds much.
-pub(super) const MUCH: usize = 64 << 10;
+    /// Runs a call; hands it back if it was displaced. A panic in here ends
+    /// that call and nothing else.
+    fn run(&self, job: Job, control: &Control) -> Option<Job>;
 
-/// A call that waits for its turn.
-#[derive(Debug)]
-pub(super) struct Job {
-    pub(super) call: Call,
-    /// Whether it may change something.
-    pub(super) changes: bool,
+    /// A call that was displaced does not begin anew: it was cancelled just
+    /// then. A panic in here has no other effect.
+    fn dropped(&self, job: Job);
 }
 
-/// How a call runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pace {
-    /// As long as a call may.
-    Lasting,
-    /// Beside as many lasting calls as there may be: if it turns out to take
-    /// long, it is to be displaced and begins anew as one of them.
-    Brief,
-}
-
-/// The calls of one connection.
+/// The calls of one connection, and the threads that are there for it.
 pub(super) struct Scheduler {
-    /// How many lasting calls run at a time.
-    lasting: usize,
     state: Mutex<State>,
-    /// There is something for a worker to do.
+    /// There is something to do.
     work: Condvar,
+    /// The same for the thread that looks at every tick, which is woken last.
+    watch: Condvar,
     /// A call has ended.
     ended: Condvar,
 }
 
-#[derive(Default)]
 struct State {
-    queue: VecDeque<Job>,
-    /// Calls that were displaced, in the order they came in: all before those
-    /// in the queue.
-    aside: VecDeque<Job>,
-    held: Held,
-    running: HashMap<u64, Running>,
-    changing: bool,
+    calls: Calls,
+    turn: Turn,
     closed: bool,
-    /// Who waits on either. Waking nobody is a system call all the same, and
+    /// Who waits on each: waking nobody is a system call all the same, and
     /// waking everybody costs more than a short call.
-    idle_workers: usize,
+    sleeping: usize,
     watchers: usize,
-}
-
-struct Running {
-    control: Control,
-    pace: Pace,
-}
-
-/// Bytes of the calls that wait and of those that run.
-#[derive(Default)]
-struct Held {
-    little: usize,
-    much: usize,
-}
-
-impl Held {
-    fn of(&mut self, bytes: usize) -> &mut usize {
-        match bytes < MUCH {
-            true => &mut self.little,
-            false => &mut self.much,
-        }
-    }
-
-    fn take(&mut self, job: &Job) {
-        *self.of(job.call.bytes) += job.call.bytes;
-    }
-
-    fn drop(&mut self, bytes: usize) {
-        *self.of(bytes) -= bytes;
-    }
+    /// Somebody was woken and is on the way. It wakes the next one if there is
+    /// more to do.
+    called: bool,
 }
 
 impl State {
-    fn has_room(&self, bytes: usize) -> bool {
-        let held = match bytes < MUCH {
-            true => self.held.little,
-            false => self.held.much,
-        };
-        self.queue.len() + self.aside.len() < MAX_CALLS && held < MAX_BYTES
-    }
-
-    /// How the next call may run, if it may: the displaced ones come first, but
-    /// only where they need not be displaced again.
-    fn next_pace(&self, lasting: usize) -> Option<Pace> {
-        if self.changing {
-            return None;
-        }
-        let running = self.running.values();
-        let has_place = running.filter(|call| call.pace == Pace::Lasting).count() < lasting;
-        if has_place && !self.aside.is_empty() {
-            return Some(Pace::Lasting);
-        }
-        let first = self.queue.front()?;
-        if first.changes {
-            let is_alone = self.running.is_empty() && self.aside.is_empty();
-            return is_alone.then_some(Pace::Lasting);
-        }
-        Some(match has_place {
-            true => Pace::Lasting,
-            false => Pace::Brief,
-        })
-    }
-
-    fn next(&mut self, lasting: usize) -> Option<(Job, Pace)> {
-        let pace = self.next_pace(lasting)?;
-        let displaced = match pace {
-            Pace::Lasting => self.aside.pop_front(),
-            Pace::Brief => None,
-        };
-        Some((displaced.or_else(|| self.queue.pop_front())?, pace))
-    }
-
-    fn waits(&self) -> bool {
-        !self.queue.is_empty() || !self.aside.is_empty()
-    }
-
-    fn is_idle(&self) -> bool {
-        !self.waits() && self.running.is_empty()
-    }
-
-    /// Puts a call that was displaced where it waits to begin anew.
-    fn put_aside(&mut self, job: Job) {
-        let serial = job.call.ticket.serial();
-        let at = self
-            .aside
-            .partition_point(|other| other.call.ticket.serial() < serial);
-        self.aside.insert(at, job);
-    }
-
-    /// Takes a call out that waits.
-    fn withdraw(&mut self, serial: u64) -> Option<Job> {
-        let find = |jobs: &mut VecDeque<Job>| {
-            let at = jobs
-                .iter()
-                .position(|job| job.call.ticket.serial() == serial)?;
-            jobs.remove(at)
-        };
-        let job = find(&mut self.aside).or_else(|| find(&mut self.queue))?;
-        self.held.drop(job.call.bytes);
-        Some(job)
+    fn has_room(&self, bytes: usize, elsewhere: impl Fn() -> bool) -> bool {
+        self.calls.has_room(bytes) && elsewhere()
     }
 }
 
 impl Scheduler {
-    /// A scheduler that runs so many lasting calls at a time. Any further
-    /// worker is for brief ones.
-    pub(super) fn new(lasting: usize) -> Self {
+    /// A scheduler that runs so many calls at a time. It takes one thread more.
+    pub(super) fn new(places: usize) -> Self {
+        let state = State {
+            calls: Calls::new(places),
+            turn: Turn::new(),
+            closed: false,
+            sleeping: 0,
+            watchers: 0,
+            called: false,
+        };
         Self {
-            lasting,
-            state: Mutex::default(),
+            state: Mutex::new(state),
             work: Condvar::new(),
+            watch: Condvar::new(),
             ended: Condvar::new(),
         }
     }
 
-    /// Puts a call at the end of the line.
-    pub(super) fn push(&self, job: Job) {
+    /// From now on somebody reads: all threads are there.
+    pub(super) fn open(&self) {
+        self.lock().turn.begin();
+        self.work.notify_one();
+    }
+
+    /// What a thread does, until the scheduler is closed and no call is left.
+    pub(super) fn work(&self, hands: &impl Hands) {
         let mut state = self.lock();
-        state.held.take(&job);
-        state.queue.push_back(job);
-        let wakes = state.idle_workers > 0;
-        drop(state);
-        if wakes {
-            self.work.notify_one();
+        loop {
+            if state.turn.take() {
+                drop(state);
+                hands.read();
+                state = self.lock();
+            } else if let Some((job, pace)) = state.calls.next() {
+                state = self.run(state, job, pace, hands);
+            } else if state.closed && !state.calls.waits() {
+                return;
+            } else {
+                state = self.rest(state);
+            }
         }
+    }
+
+    /// Runs the calls that may run, on the thread with the turn to read, until
+    /// there are none or somebody else reads; whether the turn is still its own.
+    pub(super) fn help(&self, hands: &impl Hands) -> bool {
+        let mut state = self.lock();
+        let Some((mut job, mut pace)) = state.calls.next() else {
+            return true;
+        };
+        let absence = state.turn.leave();
+        loop {
+            state = self.run(state, job, pace, hands);
+            if !state.turn.is_kept(absence) {
+                return false;
+            }
+            (job, pace) = match state.calls.next() {
+                Some(next) => next,
+                None => return state.turn.resume(absence),
+            };
+        }
+    }
+
+    /// Does something else on the thread with the turn to read, in the place
+    /// of a call; whether the turn is still its own then. Nothing is done where
+    /// that would leave no place for a call.
+    pub(super) fn help_with(&self, work: impl FnOnce()) -> Option<bool> {
+        let mut state = self.lock();
+        if !state.calls.lend() {
+            return None;
+        }
+        let absence = state.turn.leave();
+        self.call(&mut state);
+        drop(state);
+        work();
+        state = self.lock();
+        state.calls.give_back();
+        Some(state.turn.resume(absence))
+    }
+
+    /// Puts a call at the end of the line. Whoever has the turn sees to it,
+    /// with [`Scheduler::help`] or [`Scheduler::rouse`].
+    pub(super) fn push(&self, job: Job) {
+        self.lock().calls.push(job);
+    }
+
+    /// Has others do what waits.
+    pub(super) fn rouse(&self) {
+        self.call(&mut self.lock());
     }
 
     /// Waits for `patience` at most until there is room for a call of so many
@@ -203,112 +162,43 @@ impl Scheduler {
         elsewhere: impl Fn() -> bool,
     ) -> bool {
         let mut state = self.lock();
-        let has_room = |state: &State| state.has_room(bytes) && elsewhere();
-        if has_room(&state) {
+        if state.has_room(bytes, &elsewhere) {
             return true;
         }
+        self.call(&mut state);
         state.watchers += 1;
         let (mut state, waited) = self
             .ended
-            .wait_timeout_while(state, patience, |state| !has_room(state))
+            .wait_timeout_while(state, patience, |state| !state.has_room(bytes, &elsewhere))
             .unwrap_or_else(PoisonError::into_inner);
         state.watchers -= 1;
         !waited.timed_out()
     }
 
-    /// Runs calls, one after the other, until the scheduler is closed and no
-    /// call is left. `begin` is asked as a call starts: its time runs from then.
-    /// `run` hands back a call that was displaced. One that was cancelled just
-    /// then does not begin anew and goes to `dropped`. A panic in either ends
-    /// that call and nothing else.
-    pub(super) fn work(
-        &self,
-        begin: impl Fn(&Call, Pace) -> Control,
-        run: impl Fn(Job, &Control) -> Option<Job>,
-        dropped: impl Fn(Job),
-    ) {
-        let mut state = self.lock();
-        loop {
-            if let Some((job, pace)) = state.next(self.lasting) {
-                let (serial, bytes) = (job.call.ticket.serial(), job.call.bytes);
-                let control = begin(&job.call, pace);
-                let running = Running {
-                    control: control.clone(),
-                    pace,
-                };
-                state.running.insert(serial, running);
-                state.changing = job.changes;
-                self.wake_next(&state);
-                drop(state);
-                let displaced = catch_unwind(AssertUnwindSafe(|| run(job, &control)));
-                state = self.lock();
-                state.running.remove(&serial);
-                // Whatever ran just now, nothing that changes does any more:
-                // such a call runs alone.
-                state.changing = false;
-                let is_wanted = control.interruption() == Some(Interruption::Displaced);
-                match displaced {
-                    Ok(Some(job)) if is_wanted => {
-                        state.put_aside(job);
-                        continue;
-                    }
-                    Ok(Some(job)) => {
-                        drop(state);
-                        let _ = catch_unwind(AssertUnwindSafe(|| dropped(job)));
-                        state = self.lock();
-                    }
-                    _ => {}
-                }
-                state.held.drop(bytes);
-                if state.watchers > 0 {
-                    self.ended.notify_all();
-                }
-            } else if state.closed && !state.waits() {
-                return;
-            } else {
-                state.idle_workers += 1;
-                state = self
-                    .work
-                    .wait(state)
-                    .unwrap_or_else(PoisonError::into_inner);
-                state.idle_workers -= 1;
-            }
-        }
-    }
-
-    /// Passes on that there is more to do, or that there never will be.
-    fn wake_next(&self, state: &State) {
-        if state.closed {
-            self.work.notify_all();
-        } else if state.idle_workers > 0 && state.next_pace(self.lasting).is_some() {
-            self.work.notify_one();
-        }
-    }
-
     /// Stops a call: one that runs is interrupted, one that waits is handed back.
     pub(super) fn cancel(&self, serial: u64) -> Option<Job> {
         let mut state = self.lock();
-        let dropped = match state.running.get(&serial) {
-            Some(running) => {
-                running.control.cancel();
-                None
-            }
-            None => state.withdraw(serial),
-        };
-        self.work.notify_all();
-        self.ended.notify_all();
+        if let Some(control) = state.calls.running(serial) {
+            control.cancel();
+            return None;
+        }
+        let dropped = state.calls.withdraw(serial);
+        // What waited for it may run now.
+        self.call(&mut state);
         dropped
     }
 
-    /// Lets workers go once nothing is left to do. What has not ended after
-    /// `grace` is stopped; what has not begun is handed back.
+    /// Ends the turn to read, and lets threads go once nothing is left to do.
+    /// What has not ended after `grace` is stopped; what has not begun is
+    /// handed back.
     pub(super) fn close(&self, grace: Duration) -> Vec<Job> {
         let deadline = Instant::now() + grace;
         let mut state = self.lock();
         state.closed = true;
-        self.work.notify_all();
+        state.turn.end();
+        self.call(&mut state);
         state.watchers += 1;
-        while !state.is_idle() {
+        while !state.calls.is_idle() {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 break;
@@ -319,16 +209,87 @@ impl Scheduler {
                 .unwrap_or_else(PoisonError::into_inner)
                 .0;
         }
-        let mut dropped = Vec::from(std::mem::take(&mut state.aside));
-        dropped.extend(std::mem::take(&mut state.queue));
-        for job in &dropped {
-            state.held.drop(job.call.bytes);
-        }
-        for running in state.running.values() {
-            running.control.cancel();
-        }
-        self.work.notify_all();
+        let dropped = state.calls.withdraw_all();
+        state.calls.all_running().for_each(Control::cancel);
+        self.call(&mut state);
         dropped
+    }
+
+    /// Runs a call that is next. The lock is not held meanwhile.
+    fn run<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, State>,
+        job: Job,
+        pace: Pace,
+        hands: &impl Hands,
+    ) -> MutexGuard<'a, State> {
+        let serial = job.serial();
+        let control = hands.begin(&job.call, pace);
+        state.calls.begin(&job, pace, control.clone());
+        self.call(&mut state);
+        drop(state);
+        let displaced = catch_unwind(AssertUnwindSafe(|| hands.run(job, &control)));
+        if let Ok(Some(job)) = displaced {
+            let mut state = self.lock();
+            if control.interruption() == Some(Interruption::Displaced) {
+                state.calls.put_aside(job);
+                return state;
+            }
+            drop(state);
+            let _ = catch_unwind(AssertUnwindSafe(|| hands.dropped(job)));
+        }
+        let mut state = self.lock();
+        state.calls.end(serial);
+        if state.watchers > 0 {
+            self.ended.notify_all();
+        }
+        state
+    }
+
+    /// Waits until there may be something to do.
+    fn rest<'a>(&'a self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        if state.turn.wants_watch() {
+            state.turn.watch(true);
+            let (mut state, waited) = self
+                .watch
+                .wait_timeout(state, TICK)
+                .unwrap_or_else(PoisonError::into_inner);
+            state.turn.watch(false);
+            state.called = false;
+            if waited.timed_out() {
+                state.turn.look();
+            }
+            return state;
+        }
+        state.sleeping += 1;
+        state = self
+            .work
+            .wait(state)
+            .unwrap_or_else(PoisonError::into_inner);
+        state.sleeping -= 1;
+        state.called = false;
+        state
+    }
+
+    /// Wakes somebody if there is something to do, or everybody if there never
+    /// will be.
+    fn call(&self, state: &mut State) {
+        if state.closed {
+            self.work.notify_all();
+            self.watch.notify_all();
+            return;
+        }
+        if state.called {
+            return;
+        }
+        let may_run = state.calls.next_pace().is_some();
+        if state.sleeping > 0 && (may_run || state.turn.lacks_watch()) {
+            state.called = true;
+            self.work.notify_one();
+        } else if state.turn.is_watched() && may_run {
+            state.called = true;
+            self.watch.notify_one();
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

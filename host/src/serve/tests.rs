@@ -28,7 +28,11 @@ fn server() -> (Server, TempDir) {
 }
 
 /// Serves until the input ends; nothing if that panics.
-fn served<R: Read, W: Write + Send>(input: R, output: W, stack: usize) -> Option<io::Result<()>> {
+fn served<R: Read + Send, W: Write + Send>(
+    input: R,
+    output: W,
+    stack: usize,
+) -> Option<io::Result<()>> {
     let (server, _directory) = server();
     let events = Events {
         input_ended: &|| {},
@@ -67,9 +71,17 @@ impl Write for Lines {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        let line = std::mem::take(&mut self.1);
-        let line = serde_json::from_slice(&line).expect("a line of JSON");
-        self.0.send(line).map_err(io::Error::other)
+        let lines = std::mem::take(&mut self.1);
+        assert!(lines.ends_with(b"\n"), "a line that is not whole");
+        for line in lines
+            .strip_suffix(b"\n")
+            .into_iter()
+            .flat_map(|lines| lines.split(|byte| *byte == b'\n'))
+        {
+            let line = serde_json::from_slice(line).expect("a line of JSON");
+            self.0.send(line).map_err(io::Error::other)?;
+        }
+        Ok(())
     }
 }
 
