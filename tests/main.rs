@@ -5,6 +5,7 @@
 
 pub(crate) mod harness;
 
+mod alike;
 mod audit;
 mod audit_kept;
 mod backlog;
@@ -29,6 +30,7 @@ mod ordering;
 mod policy;
 mod portable;
 mod progress;
+mod pruned;
 mod races;
 mod refusals;
 mod regressions;

@@ -14,6 +14,7 @@ mod excerpts;
 mod hits;
 mod item;
 mod kept;
+mod likely;
 mod lines;
 mod needle;
 mod page;

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use preopen_contract::path::RelPath;
 use wasip2::filesystem::preopens::get_directories;
 use wasip2::filesystem::types::{
-    Descriptor, DescriptorFlags, DescriptorType, DirectoryEntryStream, ErrorCode,
+    Advice, Descriptor, DescriptorFlags, DescriptorType, DirectoryEntryStream, ErrorCode,
     MetadataHashValue, OpenFlags, PathFlags,
 };
 
@@ -320,6 +320,17 @@ impl Directory for Dir {
     fn directory(&self, name: &str) -> Result<Self, Fault> {
         self.open_directory(name, DescriptorFlags::READ)
     }
+
+    fn asking_pays(&self) -> bool {
+        // Of what a path is only the kind is used: a host that keeps to the rules takes note of no
+        // more then. Another one is told nothing about directories, and each of its paths is
+        // followed name by name.
+        self.scope.is_none() && self.descriptor.advise(0, 0, Advice::NoReuse).is_ok()
+    }
+
+    fn has_file(&self, path: &str) -> bool {
+        self.kind(path) == Ok(Kind::File)
+    }
 }
 
 impl Removable for Dir {
@@ -354,6 +365,14 @@ impl Directory for Asked<'_> {
 
     fn directory(&self, name: &str) -> Result<Self, Fault> {
         (**self).directory(name).map(Self::Below)
+    }
+
+    fn asking_pays(&self) -> bool {
+        (**self).asking_pays()
+    }
+
+    fn has_file(&self, path: &str) -> bool {
+        (**self).has_file(path)
     }
 }
 

@@ -101,6 +101,17 @@ pub(crate) trait Directory: Sized {
 
     /// Opens the directory `name` in this one.
     fn directory(&self, name: &str) -> Result<Self, Fault>;
+
+    /// Whether [`Self::has_file`] is to be asked below this one: it may cost more than listing.
+    fn asking_pays(&self) -> bool {
+        false
+    }
+
+    /// Whether a served file is at `path`, canonical and relative to this one. What could not be
+    /// found out is no.
+    fn has_file(&self, _path: &str) -> bool {
+        false
+    }
 }
 
 /// A tree in memory, for tests.
@@ -183,6 +194,17 @@ pub(crate) mod memory {
                 Some(Node::Exhausted) => Err(Fault::Exhausted),
                 Some(Node::File) => Err(Fault::NotDirectory),
                 Some(Node::Link) | None => Err(Fault::Missing),
+            }
+        }
+
+        fn asking_pays(&self) -> bool {
+            true
+        }
+
+        fn has_file(&self, path: &str) -> bool {
+            match path.split_once('/') {
+                None => matches!(self.0.get(path), Some(Node::File)),
+                Some((name, below)) => self.directory(name).is_ok_and(|tree| tree.has_file(below)),
             }
         }
     }

@@ -88,34 +88,47 @@ pub(crate) fn holds_file<D: Directory>(
     depth: usize,
     bounds: &mut Bounds,
 ) -> Result<bool, Refusal> {
-    let mut found = false;
+    first_file(directory, prefix, depth, bounds).map(|found| found.is_some())
+}
+
+/// The path below `directory` of the first file that is come to there, if there is any.
+pub(crate) fn first_file<D: Directory>(
+    directory: &D,
+    prefix: usize,
+    depth: usize,
+    bounds: &mut Bounds,
+) -> Result<Option<String>, Refusal> {
+    let mut found = None;
     let mut below = Vec::new();
     let listed = list(directory, prefix, bounds, &mut |entry| {
         if entry.kind == Kind::File {
-            found = true;
+            found = Some(entry.name);
             return ControlFlow::Break(());
         }
         below.push(entry.name);
         ControlFlow::Continue(())
     })?;
-    if found {
-        return Ok(true);
+    if found.is_some() {
+        return Ok(found);
     }
     if let Err(fault) = listed {
         Refusal::pass_over(fault)?;
     }
-    for name in below {
+    for mut name in below {
         bounds.enter(depth + 1)?;
         match directory.directory(&name) {
             Ok(child) => {
-                if holds_file(&child, prefix + name.len() + 1, depth + 1, bounds)? {
-                    return Ok(true);
+                let prefix = prefix + name.len() + 1;
+                if let Some(path) = first_file(&child, prefix, depth + 1, bounds)? {
+                    name.push('/');
+                    name.push_str(&path);
+                    return Ok(Some(name));
                 }
             }
             Err(fault) => Refusal::pass_over(fault)?,
         }
     }
-    Ok(false)
+    Ok(None)
 }
 
 /// A file that a walk came to.

@@ -7,6 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
 use preopen_contract::path;
+use preopen_contract::policy::Policy;
 use rustix::fs::FileType;
 use rustix::io::Errno;
 use sha2::{Digest, Sha256};
@@ -39,6 +40,9 @@ pub(super) struct Node {
     /// What it was when it was opened, until something of it is read or
     /// written: whoever asks in between needs no newer answer.
     pub(super) opened: Cell<Option<Found>>,
+    /// Set on a directory when of what is told of a path below it only the
+    /// kind is used: see [`View::kind_below`].
+    pub(super) kinds_only: Cell<bool>,
     /// Set on a file this descriptor made, for as long as it is not complete:
     /// it goes with its descriptor.
     pub(super) unfinished: Option<Unfinished>,
@@ -231,20 +235,70 @@ impl View<'_> {
             return self.stat_open(descriptor);
         }
         let Target { whole, base } = self.target(descriptor, below)?;
-        let policy = &self.confine.grant.policy;
-        let (file, directory) = (policy.file(&whole), policy.directory(&whole));
-        let (file, directory) = (refuse(file), refuse(directory));
-        if file.is_err() && directory.is_err() {
-            file?;
-        }
+        let served = Served::at(&self.confine.grant.policy, &whole)?;
         let found = resolve::Place::of(base.as_fd(), below)
             .and_then(|place| place.stat())
             .map_err(fail)?;
         self.confine.seen.look(&whole, &found);
         self.confine.keep(whole);
+        served.admit(found)
+    }
+
+    /// The same for who uses nothing of it but the kind. What kind of thing has
+    /// a name, or that none has, is the same for as long as the directory it
+    /// stands in is: so that is what was seen, and all of it.
+    pub(super) fn kind_below(
+        &mut self,
+        descriptor: &Resource<Descriptor>,
+        below: &str,
+    ) -> FsResult<Found> {
+        if below == "." {
+            return self.stat_open(descriptor);
+        }
+        let Target { whole, base } = self.target(descriptor, below)?;
+        let served = Served::at(&self.confine.grant.policy, &whole)?;
+        let seen = &mut self.confine.seen;
+        let found = resolve::Place::of(base.as_fd(), below).and_then(|place| {
+            if seen.is_certain() {
+                let directory = resolve::stat(place.directory())?;
+                seen.ask_for(&whole, &directory);
+            }
+            match place.stat() {
+                Err(Errno::NOENT) => Ok(None),
+                found => found.map(Some),
+            }
+        });
+        if found.is_err() {
+            seen.doubt();
+        }
+        self.confine.keep(whole);
+        let found = found.map_err(fail)?.ok_or(ErrorCode::NoEntry)?;
+        served.admit(found)
+    }
+}
+
+/// As what the rules serve a path, and why not.
+struct Served {
+    file: Result<(), ErrorCode>,
+    directory: Result<(), ErrorCode>,
+}
+
+impl Served {
+    /// The error is that of a file, where the path is served as nothing.
+    fn at(policy: &Policy, whole: &str) -> Result<Self, ErrorCode> {
+        let (file, directory) = (policy.file(whole), policy.directory(whole));
+        let (file, directory) = (refuse(file), refuse(directory));
+        if directory.is_err() {
+            file?;
+        }
+        Ok(Self { file, directory })
+    }
+
+    /// What was found there, if it is of a kind that is served.
+    fn admit(&self, found: Found) -> FsResult<Found> {
         let served = match kind(&found) {
-            FileType::RegularFile => file.is_ok(),
-            FileType::Directory => directory.is_ok(),
+            FileType::RegularFile => self.file.is_ok(),
+            FileType::Directory => self.directory.is_ok(),
             _ => !Layer::Policy.holds(),
         };
         if served {

@@ -33,6 +33,7 @@ impl preopens::Host for View<'_> {
             rights,
             unfinished: None,
             opened: Cell::new(None),
+            kinds_only: Cell::new(false),
         };
         let root = self.table.push(root)?;
         Ok(vec![(Resource::new_own(root.rep()), "/".to_owned())])
@@ -42,11 +43,16 @@ impl preopens::Host for View<'_> {
 impl View<'_> {
     /// Where nothing was found, it may be because the root itself is gone.
     fn unless_gone<T>(&mut self, result: FsResult<T>) -> FsResult<T> {
-        self.saw(result)
-            .map_err(|error| match error.downcast_ref() {
-                Some(ErrorCode::NoEntry) if self.root_is_gone() => GONE.into(),
-                _ => error,
-            })
+        let seen = self.saw(result);
+        self.or_gone(seen)
+    }
+
+    /// The same, where that nothing was found is taken note of already.
+    fn or_gone<T>(&self, result: FsResult<T>) -> FsResult<T> {
+        result.map_err(|error| match error.downcast_ref() {
+            Some(ErrorCode::NoEntry) if self.root_is_gone() => GONE.into(),
+            _ => error,
+        })
     }
 
     /// Whether the root was removed: it has not even its own name any more.
@@ -166,8 +172,17 @@ impl types::HostDescriptor for View<'_> {
     }
 
     fn stat_at(&mut self, directory: Fd, _: PathFlags, path: String) -> FsResult<DescriptorStat> {
-        let found = self.stat_below(&directory, &path);
-        self.unless_gone(found).map(|found| describe(&found))
+        let kinds_only = self
+            .node(&directory)
+            .is_ok_and(|node| node.kinds_only.get());
+        let found = match kinds_only {
+            true => self.kind_below(&directory, &path),
+            false => {
+                let found = self.stat_below(&directory, &path);
+                self.saw(found)
+            }
+        };
+        self.or_gone(found).map(|found| describe(&found))
     }
 
     fn metadata_hash(&mut self, descriptor: Fd) -> FsResult<MetadataHashValue> {
@@ -193,8 +208,14 @@ impl types::HostDescriptor for View<'_> {
         Ok(identity(&one) == identity(&other))
     }
 
-    fn advise(&mut self, _: Fd, _: Filesize, _: Filesize, _: Advice) -> FsResult<()> {
-        unused::unsupported()
+    fn advise(&mut self, descriptor: Fd, _: Filesize, _: Filesize, advice: Advice) -> FsResult<()> {
+        // Of a directory: what it tells of paths below is used at once, for their kind.
+        let node = self.node(&descriptor)?;
+        if !node.is_directory || !matches!(advice, Advice::NoReuse) {
+            return unused::unsupported();
+        }
+        node.kinds_only.set(true);
+        Ok(())
     }
 
     fn set_size(&mut self, _: Fd, _: Filesize) -> FsResult<()> {

@@ -100,6 +100,7 @@ impl View<'_> {
             rights,
             unfinished: None,
             opened: Cell::new(None),
+            kinds_only: Cell::new(false),
         })
     }
 
@@ -165,6 +166,7 @@ impl View<'_> {
                 is_directory: false,
                 rights,
                 opened: Cell::new(opened),
+                kinds_only: Cell::new(false),
             }),
             // Served as a file, there as a directory: said only if that is served.
             Err(Errno::ISDIR) if self.confine.grant.policy.directory(&whole) != Verdict::Served => {

@@ -10,12 +10,13 @@ use crate::bindings::exports::preopen::mcp::tools::Settings;
 use crate::digest::{Fields, STATE};
 use crate::item::Value;
 use crate::kept::Kept;
+use crate::likely::Likely;
 use crate::page::Paging;
 use crate::refusal::Refusal;
 use crate::tools::schema::Reading;
 use crate::tools::{Answer, Call, Tool, id};
-use crate::tree::{Directory, Kind};
-use crate::walk::{holds_file, list};
+use crate::tree::Kind;
+use crate::walk::list;
 
 const MAX_ITEMS: usize = 200;
 
@@ -109,17 +110,12 @@ fn listed(call: &Call<'_>, path: &RelPath, prefix: usize) -> Result<Vec<(Kind, S
     })?
     .map_err(Refusal::reading)?;
     entries.sort_unstable_by(|(_, one), (_, other)| one.cmp(other));
-    let mut fault = Ok(());
+    let (mut likely, mut fault) = (Likely::default(), Ok(()));
     entries.retain(|(kind, name)| {
         if *kind != Kind::Directory || fault.is_err() {
             return true;
         }
-        let shown = bounds
-            .enter(1)
-            .and_then(|()| match directory.directory(name) {
-                Ok(below) => holds_file(&below, prefix + name.len() + 1, 1, &mut bounds),
-                Err(fault) => Refusal::pass_over(fault).map(|()| false),
-            });
+        let shown = likely.holds_file(&*directory, name, prefix + name.len() + 1, 1, &mut bounds);
         shown.unwrap_or_else(|refusal| {
             fault = Err(refusal);
             true

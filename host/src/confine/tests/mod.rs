@@ -17,6 +17,7 @@ macro_rules! both_ways {
 }
 
 mod entries;
+mod kinds;
 mod reach;
 mod seen;
 mod writing;
