@@ -14,4 +14,5 @@ pub mod json;
 pub mod limits;
 pub mod path;
 pub mod policy;
+pub mod quoted;
 pub mod session;

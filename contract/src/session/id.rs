@@ -3,8 +3,7 @@
 
 use std::sync::Arc;
 
-use serde_json::value::RawValue;
-
+use super::message::Part;
 use crate::json;
 
 /// The id of a request (JSON-RPC 2.0, section 4; MCP `RequestId`). A copy shares
@@ -19,8 +18,8 @@ pub enum RequestId {
 
 impl RequestId {
     /// Reads an id; nothing for null, a fraction, an exponent or any other type.
-    pub(super) fn read(raw: &RawValue) -> Option<Self> {
-        let text = raw.get();
+    pub(super) fn read(part: Part<'_>) -> Option<Self> {
+        let text = part.get();
         if text.starts_with('"') {
             let text: String = serde_json::from_str(text).ok()?;
             return Some(Self::String(text.into()));

@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 
 use super::id::RequestId;
 use super::reply::Fault;
+use crate::quoted::Brief;
 
 /// What a line turned out to be.
 pub(super) enum Incoming<'a> {
@@ -19,14 +20,54 @@ pub(super) enum Incoming<'a> {
     /// A message without an id.
     Notification {
         method: String,
-        params: Option<&'a RawValue>,
+        params: Option<Part<'a>>,
     },
     /// A request.
     Request {
         id: RequestId,
         method: String,
-        params: Option<&'a RawValue>,
+        params: Option<Part<'a>>,
     },
+}
+
+/// A value in a message, which is JSON.
+#[derive(Clone, Copy)]
+pub(super) struct Part<'a> {
+    message: &'a Brief<'a>,
+    /// Where something may be left out.
+    brief: &'a RawValue,
+}
+
+impl<'a> Part<'a> {
+    /// The part `brief` of a message, as it was read.
+    pub(super) fn of(message: &'a Brief<'a>, brief: &'a RawValue) -> Self {
+        Self { message, brief }
+    }
+
+    /// A part of this one, as it was read.
+    pub(super) fn part(self, brief: &'a RawValue) -> Self {
+        Self { brief, ..self }
+    }
+
+    /// Its text as it was sent.
+    pub(super) fn get(self) -> &'a str {
+        self.message.whole(self.brief.get())
+    }
+
+    /// Its text for reading it on.
+    pub(super) fn brief(self) -> &'a str {
+        self.brief.get()
+    }
+
+    /// Whether it is an object.
+    pub(super) fn is_object(self) -> bool {
+        self.brief().starts_with('{')
+    }
+
+    /// The string that it is, if it is one.
+    pub(super) fn string(self) -> Option<String> {
+        serde_json::from_str(self.get()).ok()
+    }
 }
 
 #[derive(Deserialize)]
@@ -52,31 +93,30 @@ pub(super) fn present<'de, D: Deserializer<'de>>(
     Deserialize::deserialize(deserializer).map(Some)
 }
 
-/// The string a member is, if it is one.
-pub(super) fn string(raw: &RawValue) -> Option<String> {
-    serde_json::from_str(raw.get()).ok()
-}
-
 fn ignored<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     IgnoredAny::deserialize(deserializer).map(|_| true)
 }
 
-/// Takes one line apart, tolerating a byte-order mark and white space around
-/// the message (RFC 8259, sections 2 and 8.1).
-pub(super) fn parse(line: &[u8]) -> Incoming<'_> {
+/// The message in a line, tolerating a byte-order mark and white space around
+/// it (RFC 8259, sections 2 and 8.1); none if the line is not UTF-8.
+pub(super) fn text(line: &[u8]) -> Option<&str> {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
-    let Ok(text) = str::from_utf8(line) else {
-        return Incoming::Invalid(Fault::parse("the message is not UTF-8"), None);
-    };
-    read(text.trim_matches([' ', '\t', '\r', '\n']))
+    let text = str::from_utf8(line).ok()?;
+    Some(text.trim_matches([' ', '\t', '\r', '\n']))
+}
+
+/// What a line is that has no text.
+pub(super) fn not_text() -> Incoming<'static> {
+    Incoming::Invalid(Fault::parse("the message is not UTF-8"), None)
 }
 
 /// Takes one message apart that has nothing around it.
-pub(super) fn read(text: &str) -> Incoming<'_> {
+pub(super) fn read<'a>(message: &'a Brief<'a>) -> Incoming<'a> {
+    let text = message.text();
     match text.bytes().next() {
         None => Incoming::Silence,
         Some(b'{') => match serde_json::from_str(text) {
-            Ok(envelope) => classify(&envelope),
+            Ok(envelope) => classify(message, &envelope),
             // A member given twice: no telling which of the two was meant.
             Err(error) if error.is_data() && is_json(text) => Incoming::Invalid(
                 Fault::invalid_request("a member of the message is given twice"),
@@ -84,7 +124,7 @@ pub(super) fn read(text: &str) -> Incoming<'_> {
             ),
             Err(_) => not_json(),
         },
-        Some(b'[') if is_json(text) => Incoming::Batch(text),
+        Some(b'[') if is_json(text) => Incoming::Batch(message.whole(text)),
         Some(_) if is_json(text) => {
             Incoming::Invalid(Fault::invalid_request("the message is not an object"), None)
         }
@@ -92,8 +132,9 @@ pub(super) fn read(text: &str) -> Incoming<'_> {
     }
 }
 
-fn classify<'a>(envelope: &Envelope<'a>) -> Incoming<'a> {
-    let id = match envelope.id.map(RequestId::read) {
+fn classify<'a>(message: &'a Brief<'a>, envelope: &Envelope<'a>) -> Incoming<'a> {
+    let part = |brief: &'a RawValue| Part::of(message, brief);
+    let id = match envelope.id.map(part).map(RequestId::read) {
         Some(None) if envelope.method.is_some() => {
             return Incoming::Invalid(
                 Fault::invalid_request("id must be a string or an integer"),
@@ -109,13 +150,14 @@ fn classify<'a>(envelope: &Envelope<'a>) -> Incoming<'a> {
         }
         return Incoming::Invalid(Fault::invalid_request("the message has no method"), id);
     };
-    if envelope.jsonrpc.and_then(string).as_deref() != Some("2.0") {
+    let version = envelope.jsonrpc.map(part).and_then(Part::string);
+    if version.as_deref() != Some("2.0") {
         return Incoming::Invalid(Fault::invalid_request("jsonrpc must be \"2.0\""), id);
     }
-    let Some(method) = string(method) else {
+    let Some(method) = part(method).string() else {
         return Incoming::Invalid(Fault::invalid_request("method must be a string"), id);
     };
-    let params = envelope.params;
+    let params = envelope.params.map(part);
     match id {
         Some(id) => Incoming::Request { id, method, params },
         None => Incoming::Notification { method, params },

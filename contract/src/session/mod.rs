@@ -18,19 +18,19 @@ mod tools;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use serde_json::value::RawValue;
-
 pub use action::{Action, Call, Ticket};
 use batch::{Batch, Place};
 pub use era::Protocol;
 use era::{Era, Version};
 pub use id::RequestId;
-use message::Incoming;
+use message::{Incoming, Part};
 use reply::Fault;
 pub use reply::{Outcome, ToolResult};
 use request::{Null, Request, Sent};
 use state::State;
 pub use tools::Tools;
+
+use crate::quoted::Brief;
 
 /// The revision of the modern era.
 pub const PROTOCOL_VERSION: &str = "2026-07-28";
@@ -71,7 +71,10 @@ impl Session {
     /// the other; everything else may happen meanwhile.
     #[must_use]
     pub fn receive(&self, line: &[u8]) -> Action {
-        match message::parse(line) {
+        let Some(text) = message::text(line) else {
+            return self.message(message::not_text(), line.len(), None);
+        };
+        match message::read(&Brief::of(text)) {
             Incoming::Batch(array) if self.has_batches() => self.batch(array),
             incoming => self.message(incoming, line.len(), None),
         }
@@ -96,7 +99,8 @@ impl Session {
         for (at, message) in messages.iter().enumerate() {
             let message = message.get();
             let place = Some(Place { batch, at });
-            match self.message(message::read(message), message.len(), place) {
+            let brief = Brief::of(message);
+            match self.message(message::read(&brief), message.len(), place) {
                 Action::Nothing => {}
                 Action::Many(more) => actions.extend(more),
                 action => actions.push(action),
@@ -141,7 +145,7 @@ impl Session {
     }
 
     /// Which era a request is of, and what it asks for.
-    fn judge(&self, method: &str, params: Option<&RawValue>) -> (Era, Result<Request, Fault>) {
+    fn judge(&self, method: &str, params: Option<Part<'_>>) -> (Era, Result<Request, Fault>) {
         let version = self.lock().version;
         let null = match version {
             None => Null::Wrong,
@@ -303,7 +307,7 @@ impl Session {
         state.fill(place, line)
     }
 
-    fn notification(&self, method: &str, params: Option<&RawValue>) -> Action {
+    fn notification(&self, method: &str, params: Option<Part<'_>>) -> Action {
         if method != "notifications/cancelled" {
             return Action::Nothing;
         }

@@ -2,9 +2,9 @@
 //! and nothing is inferred from an earlier one. Which methods there are, and
 //! in which order a request is judged.
 
-use super::message::string;
+use super::message::Part;
 use super::reply::Fault;
-use super::request::{Request, Sent, is_object};
+use super::request::{Request, Sent};
 use super::{Identity, PROTOCOL_VERSION, results};
 
 const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
@@ -18,7 +18,7 @@ const METHODS: &str = "server/discover, tools/list and tools/call";
 /// Whether a request is of this era, where it may be of either. One with half
 /// of what is needed is told the rest, so half is enough.
 pub(super) fn is_meant(method: &str, sent: &Sent<'_>) -> bool {
-    method == DISCOVER || sent.meta.version.or(sent.meta.capabilities).is_some()
+    method == DISCOVER || sent.version().or(sent.capabilities()).is_some()
 }
 
 /// Judges a request in the order the protocol asks for: version first, then
@@ -28,7 +28,7 @@ pub(super) fn request(
     method: &str,
     sent: &Sent<'_>,
 ) -> Result<Request, Fault> {
-    match sent.meta.version.map(string) {
+    match sent.version().map(Part::string) {
         Some(Some(version)) if version == PROTOCOL_VERSION => {}
         Some(Some(version)) => return Err(Fault::unsupported_version(&version)),
         None if method == "initialize" => {
@@ -37,7 +37,7 @@ pub(super) fn request(
         }
         Some(None) | None => return Err(missing(VERSION_KEY, "a string")),
     }
-    if !sent.meta.capabilities.is_some_and(is_object) {
+    if !sent.capabilities().is_some_and(Part::is_object) {
         return Err(missing(CAPABILITIES_KEY, "an object"));
     }
     match method {

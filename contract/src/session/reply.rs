@@ -16,7 +16,7 @@ const REQUESTED_BYTES: usize = 256;
 /// What a tool answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolResult {
-    /// JSON text for `structuredContent`.
+    /// JSON text for `structuredContent`, as [`json::append`] writes it.
     pub structured: Option<String>,
     /// The text block; where it is absent the text is `structured`.
     pub text: Option<String>,

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use super::era::Version;
 use super::id::RequestId;
-use super::message::{present, string};
+use super::message::{Part, present};
 use super::reply::Fault;
 
 /// The longest progress token that is taken, in bytes as it is written: it
@@ -35,8 +35,10 @@ pub(super) struct CallParams {
 /// What came with a request, as far as anything here looks at it.
 #[derive(Default)]
 pub(super) struct Sent<'a> {
+    /// None came, or nothing.
+    all: Option<Part<'a>>,
     params: Params<'a>,
-    pub(super) meta: Meta<'a>,
+    meta: Meta<'a>,
 }
 
 #[derive(Default, Deserialize)]
@@ -62,21 +64,21 @@ struct Params<'a> {
 
 /// `params._meta`.
 #[derive(Default, Deserialize)]
-pub(super) struct Meta<'a> {
+struct Meta<'a> {
     #[serde(
         borrow,
         default,
         deserialize_with = "present",
         rename = "io.modelcontextprotocol/protocolVersion"
     )]
-    pub(super) version: Option<&'a RawValue>,
+    version: Option<&'a RawValue>,
     #[serde(
         borrow,
         default,
         deserialize_with = "present",
         rename = "io.modelcontextprotocol/clientCapabilities"
     )]
-    pub(super) capabilities: Option<&'a RawValue>,
+    capabilities: Option<&'a RawValue>,
     #[serde(
         borrow,
         default,
@@ -97,16 +99,39 @@ pub(super) enum Null {
 
 impl<'a> Sent<'a> {
     /// Reads `params` and its `_meta`.
-    pub(super) fn read(params: Option<&'a RawValue>, null: Null) -> Result<Self, Fault> {
-        let given = |raw: &&RawValue| null == Null::Wrong || raw.get() != "null";
-        let params: Params<'a> = object(params.filter(given), "params")?;
-        let meta = object(params.meta.filter(given), "params._meta")?;
-        Ok(Self { params, meta })
+    pub(super) fn read(params: Option<Part<'a>>, null: Null) -> Result<Self, Fault> {
+        let given = |part: &Part<'_>| null == Null::Wrong || part.brief() != "null";
+        let Some(all) = params.filter(given) else {
+            return Ok(Self::default());
+        };
+        let params: Params<'a> = object(all, "params")?;
+        let meta = params.meta.map(|brief| all.part(brief)).filter(given);
+        let meta = meta.map(|meta| object(meta, "params._meta")).transpose()?;
+        Ok(Self {
+            all: Some(all),
+            params,
+            meta: meta.unwrap_or_default(),
+        })
+    }
+
+    /// One of the members, as it was sent.
+    fn part(&self, member: Option<&'a RawValue>) -> Option<Part<'a>> {
+        Some(self.all?.part(member?))
+    }
+
+    /// The version that `_meta` names.
+    pub(super) fn version(&self) -> Option<Part<'a>> {
+        self.part(self.meta.version)
+    }
+
+    /// The capabilities that `_meta` names.
+    pub(super) fn capabilities(&self) -> Option<Part<'a>> {
+        self.part(self.meta.capabilities)
     }
 
     /// The version that the handshake asks for.
     pub(super) fn asked_version(&self) -> Option<String> {
-        self.params.protocol_version.and_then(string)
+        self.part(self.params.protocol_version)?.string()
     }
 
     /// `tools/list`.
@@ -121,17 +146,19 @@ impl<'a> Sent<'a> {
 
     /// `tools/call`.
     pub(super) fn call(&self) -> Result<Request, Fault> {
-        let name = self.params.name.and_then(string);
+        let name = self.part(self.params.name).and_then(Part::string);
         let name = name.ok_or_else(|| {
             Fault::invalid_params("params.name must be a string: the tool's name")
         })?;
-        let arguments = match self.params.arguments {
+        let arguments = match self.part(self.params.arguments) {
             None => "{}",
-            Some(raw) if raw.get() == "null" => "{}",
-            Some(raw) if is_object(raw) => raw.get(),
+            Some(part) if part.brief() == "null" => "{}",
+            Some(part) if part.is_object() => part.get(),
             Some(_) => return Err(Fault::invalid_params("params.arguments must be an object")),
         };
-        let token = self.meta.progress_token.and_then(RequestId::read);
+        let token = self
+            .part(self.meta.progress_token)
+            .and_then(RequestId::read);
         Ok(Request::Call(CallParams {
             name,
             arguments: arguments.to_owned(),
@@ -143,32 +170,21 @@ impl<'a> Sent<'a> {
 }
 
 /// The request a `notifications/cancelled` names, if it names one.
-pub(super) fn cancelled(params: Option<&RawValue>) -> Option<RequestId> {
-    object::<Params<'_>>(params, "params")
-        .ok()?
-        .request_id
-        .and_then(RequestId::read)
+pub(super) fn cancelled(params: Option<Part<'_>>) -> Option<RequestId> {
+    let params = params?;
+    let id = object::<Params<'_>>(params, "params").ok()?.request_id?;
+    RequestId::read(params.part(id))
 }
 
-fn object<'a, T: Default + Deserialize<'a>>(
-    raw: Option<&'a RawValue>,
-    what: &str,
-) -> Result<T, Fault> {
-    let Some(raw) = raw else {
-        return Ok(T::default());
-    };
-    if !is_object(raw) {
+fn object<'a, T: Deserialize<'a>>(part: Part<'a>, what: &str) -> Result<T, Fault> {
+    if !part.is_object() {
         return Err(Fault::invalid_params(format!("{what} must be an object")));
     }
-    serde_json::from_str(raw.get()).map_err(|error| {
+    serde_json::from_str(part.brief()).map_err(|error| {
         Fault::invalid_params(if error.is_data() {
             format!("a member of {what} is given twice")
         } else {
             format!("a member of {what} has a name that is not Unicode text")
         })
     })
-}
-
-pub(super) fn is_object(raw: &RawValue) -> bool {
-    raw.get().starts_with('{')
 }

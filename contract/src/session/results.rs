@@ -62,13 +62,17 @@ pub(super) fn tool_bytes(result: &ToolResult) -> usize {
 /// Appends the result of `tools/call`.
 pub(super) fn tool(out: &mut String, identity: &Identity, era: Era, result: &ToolResult) {
     let structured = result.structured.as_deref();
-    let text = result.text.as_deref().or(structured).unwrap_or_default();
-    let structured = structured.filter(|_| era.has_structure());
+    let shown = structured.filter(|_| era.has_structure());
     out.push_str(&begin(identity, era));
     out.push_str("\"content\":[{\"type\":\"text\",\"text\":");
-    json::quote(out, text);
+    match &result.text {
+        Some(text) => {
+            json::quote(out, text);
+        }
+        None => json::requote(out, structured.unwrap_or_default()),
+    }
     out.push_str("}]");
-    if let Some(structured) = structured {
+    if let Some(structured) = shown {
         out.push_str(",\"structuredContent\":");
         out.push_str(structured);
     }

@@ -5,6 +5,7 @@ mod batches;
 mod eras;
 mod in_flight;
 mod legacy;
+mod long;
 
 use serde_json::{Value, json};
 
