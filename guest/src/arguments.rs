@@ -3,12 +3,14 @@
 //! twice, unknown or of another type is refused by name.
 
 use std::fmt;
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 use preopen_contract::path::RelPath;
+use preopen_contract::quoted::{self, Brief};
 use serde::de::{
-    Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor,
+    Deserialize, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor,
 };
+use serde_json::value::RawValue;
 
 use crate::refusal::Refusal;
 
@@ -21,50 +23,78 @@ const SHOWN_NAME: usize = 64;
 
 /// The arguments by name; null ones are left out.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Arguments(Vec<(&'static str, Argument)>);
+pub(crate) struct Arguments {
+    members: Vec<(&'static str, Argument)>,
+    /// What [`Argument::Long`] says, which is UTF-8.
+    long: Vec<u8>,
+}
 
 impl Arguments {
-    /// Reads the text of a JSON object whose members are among `known`.
-    pub(crate) fn parse(text: &str, known: &'static [&'static str]) -> Result<Self, Refusal> {
-        let mut json = serde_json::Deserializer::from_str(text);
-        let object = Known(known)
-            .deserialize(&mut json)
-            .and_then(|object| json.end().map(|()| object));
-        let mut object = object.map_err(|error| {
-            if error.is_data() {
-                Refusal::NotAnObject
-            } else {
-                Refusal::NotJson(error.to_string())
-            }
-        })?;
-        if let Some(name) = object.duplicate {
-            return Err(Refusal::Duplicate(name));
+    /// Reads the text of a JSON object whose members are among `known`. The memory of `text`
+    /// becomes that of a long argument: it may be as long as what is to be written.
+    pub(crate) fn parse(text: String, known: &'static [&'static str]) -> Result<Self, Refusal> {
+        let brief = Brief::of(&text);
+        let members = match read(brief.text(), known, Some(&brief)) {
+            Ok(object) => object,
+            // Where it is wrong, the whole says.
+            Err(_) => read(&text, known, None).map_err(|error| {
+                if error.is_data() {
+                    Refusal::NotAnObject
+                } else {
+                    Refusal::NotJson(error.to_string())
+                }
+            })?,
         }
-        if let Some(name) = object.unknown {
-            let known = known.join(", ");
-            return Err(Refusal::Unknown { name, known });
-        }
-        object.members.retain(|(_, value)| *value != Argument::Null);
-        Ok(Self(object.members))
+        .checked(known)?;
+        let long = members.iter().find_map(|(_, value)| match value {
+            Argument::Long(content) => Some(content.clone()),
+            _ => None,
+        });
+        let long = match long {
+            None => Vec::new(),
+            // What was found to be a string can be read as one.
+            Some(content) => quoted::unescaped(text.into_bytes(), content)
+                .ok_or_else(|| Refusal::NotJson("a string is not valid".to_owned()))?,
+        };
+        Ok(Self { members, long })
     }
 
     fn get(&self, name: &str) -> Option<&Argument> {
-        let (_, value) = self.0.iter().find(|(given, _)| *given == name)?;
+        let (_, value) = self.members.iter().find(|(given, _)| *given == name)?;
         Some(value)
+    }
+
+    /// What an argument says, if that is text.
+    fn text<'a>(&'a self, value: &'a Argument) -> Option<&'a str> {
+        match value {
+            Argument::Text(text) => Some(text),
+            Argument::Long(_) => str::from_utf8(&self.long).ok(),
+            _ => None,
+        }
     }
 
     /// A string that may be absent.
     pub(crate) fn string(&self, name: &'static str) -> Result<Option<&str>, Refusal> {
         match self.get(name) {
             None => Ok(None),
-            Some(Argument::Text(text)) => Ok(Some(text)),
-            Some(_) => Err(Refusal::NotAString(name)),
+            Some(value) => match self.text(value) {
+                None => Err(Refusal::NotAString(name)),
+                text => Ok(text),
+            },
         }
     }
 
     /// A string that must be there.
     pub(crate) fn required(&self, name: &'static str) -> Result<&str, Refusal> {
         self.string(name)?.ok_or(Refusal::Required(name))
+    }
+
+    /// The bytes of a string that must be there; they are UTF-8.
+    pub(crate) fn content(&self, name: &'static str) -> Result<&[u8], Refusal> {
+        match self.get(name) {
+            Some(Argument::Long(_)) => Ok(&self.long),
+            _ => self.required(name).map(str::as_bytes),
+        }
     }
 
     /// What is looked for: one line of 1 to [`MAX_QUERY_BYTES`].
@@ -117,7 +147,7 @@ impl Arguments {
         let Some(value) = self.get(name) else {
             return Ok(default);
         };
-        let value = integer(value).ok_or(Refusal::NotAnInteger(name))?;
+        let value = self.integer(value).ok_or(Refusal::NotAnInteger(name))?;
         let value = usize::try_from(value.max(0)).unwrap_or(usize::MAX);
         Ok(value.clamp(*range.start(), *range.end()))
     }
@@ -126,9 +156,11 @@ impl Arguments {
     pub(crate) fn strings(&self, name: &'static str) -> Result<Vec<&str>, Refusal> {
         match self.get(name) {
             None => Ok(Vec::new()),
-            Some(Argument::Text(text)) => Ok(vec![text]),
             Some(Argument::List(texts)) => Ok(texts.iter().map(String::as_str).collect()),
-            Some(_) => Err(Refusal::NotAList(name)),
+            Some(value) => match self.text(value) {
+                Some(text) => Ok(vec![text]),
+                None => Err(Refusal::NotAList(name)),
+            },
         }
     }
 
@@ -137,28 +169,38 @@ impl Arguments {
         let Some(value) = self.get("limit") else {
             return Ok(maximum);
         };
-        let limit = integer(value).ok_or(Refusal::NotAnInteger("limit"))?;
+        let limit = self.integer(value).ok_or(Refusal::NotAnInteger("limit"))?;
         if limit < 1 {
             return Err(Refusal::LimitBelowOne);
         }
         Ok(usize::try_from(limit).map_or(maximum, |limit| limit.min(maximum)))
     }
+
+    /// An integer as models send it; one too large for an i64 is the nearest that fits.
+    fn integer(&self, value: &Argument) -> Option<i64> {
+        if let Argument::Integer(number) = value {
+            return Some(*number);
+        }
+        let text = self.text(value)?;
+        let digits = text.strip_prefix('-').unwrap_or(text);
+        if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
+            return None;
+        }
+        let saturated = if digits == text { i64::MAX } else { i64::MIN };
+        Some(text.parse().unwrap_or(saturated))
+    }
 }
 
-/// An integer as models send it; one too large for an i64 is the nearest that fits.
-fn integer(value: &Argument) -> Option<i64> {
-    match value {
-        Argument::Integer(number) => Some(*number),
-        Argument::Text(text) => {
-            let digits = text.strip_prefix('-').unwrap_or(text);
-            if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
-                return None;
-            }
-            let saturated = if digits == text { i64::MAX } else { i64::MIN };
-            Some(text.parse().unwrap_or(saturated))
-        }
-        Argument::Null | Argument::Boolean(_) | Argument::List(_) | Argument::Other => None,
-    }
+/// Reads an object; of a `brief`, what was left out of it is not said, but where it stands.
+fn read(
+    text: &str,
+    known: &'static [&'static str],
+    brief: Option<&Brief<'_>>,
+) -> serde_json::Result<Object> {
+    let mut json = serde_json::Deserializer::from_str(text);
+    let brief = brief.filter(|brief| brief.is_shorter());
+    let object = Known { known, brief }.deserialize(&mut json)?;
+    json.end().map(|()| object)
 }
 
 fn shortened(name: &str) -> String {
@@ -174,6 +216,8 @@ enum Argument {
     Null,
     Boolean(bool),
     Text(String),
+    /// The text that was left out of a brief: where it stands in the whole.
+    Long(Range<usize>),
     /// An integer, the nearest that fits for one too large.
     Integer(i64),
     /// A list of at most [`MAX_LIST`] strings.
@@ -253,10 +297,42 @@ struct Object {
     unknown: Option<String>,
 }
 
-/// Reads an object with these members.
-struct Known(&'static [&'static str]);
+impl Object {
+    /// The members that say something, if none is there twice or unknown.
+    fn checked(mut self, known: &[&str]) -> Result<Vec<(&'static str, Argument)>, Refusal> {
+        if let Some(name) = self.duplicate {
+            return Err(Refusal::Duplicate(name));
+        }
+        if let Some(name) = self.unknown {
+            let known = known.join(", ");
+            return Err(Refusal::Unknown { name, known });
+        }
+        self.members.retain(|(_, value)| *value != Argument::Null);
+        Ok(self.members)
+    }
+}
 
-impl<'de> DeserializeSeed<'de> for Known {
+/// Reads an object with these members.
+struct Known<'a> {
+    known: &'static [&'static str],
+    /// What it is read from, if something was left out there.
+    brief: Option<&'a Brief<'a>>,
+}
+
+impl Known<'_> {
+    fn value<'de, A: MapAccess<'de>>(&self, map: &mut A) -> Result<Argument, A::Error> {
+        let Some(brief) = self.brief else {
+            return map.next_value();
+        };
+        let part = map.next_value::<&RawValue>()?.get();
+        match brief.content(part) {
+            Some(content) => Ok(Argument::Long(content)),
+            None => serde_json::from_str(part).map_err(A::Error::custom),
+        }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Known<'_> {
     type Value = Object;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Object, D::Error> {
@@ -264,7 +340,7 @@ impl<'de> DeserializeSeed<'de> for Known {
     }
 }
 
-impl<'de> Visitor<'de> for Known {
+impl<'de> Visitor<'de> for Known<'_> {
     type Value = Object;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -273,7 +349,7 @@ impl<'de> Visitor<'de> for Known {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object, A::Error> {
         let mut object = Object::default();
-        while let Some(name) = map.next_key_seed(Name(self.0))? {
+        while let Some(name) = map.next_key_seed(Name(self.known))? {
             let name = match name {
                 Ok(name) => name,
                 Err(unknown) => {
@@ -286,7 +362,7 @@ impl<'de> Visitor<'de> for Known {
                 object.duplicate.get_or_insert(name);
                 map.next_value::<IgnoredAny>()?;
             } else {
-                object.members.push((name, map.next_value()?));
+                object.members.push((name, self.value(&mut map)?));
             }
         }
         Ok(object)

@@ -18,10 +18,10 @@ const BLOCK: usize = 256 << 10;
 /// # Errors
 /// What `each` gives, or where the text is wrong, as an offset in bytes.
 pub(crate) fn decode(
-    text: &str,
+    text: &[u8],
     each: &mut dyn FnMut(&[u8]) -> Result<(), Refusal>,
 ) -> Result<(), Refusal> {
-    let mut reader = DecoderReader::new(WithoutBreaks(text.as_bytes()), &STANDARD);
+    let mut reader = DecoderReader::new(WithoutBreaks(text), &STANDARD);
     let mut block = vec![0; BLOCK];
     loop {
         let read = reader
@@ -35,17 +35,15 @@ pub(crate) fn decode(
 }
 
 /// Where in `text` the error is; what is missing is missing at the end.
-fn place(text: &str, error: &io::Error) -> usize {
+fn place(text: &[u8], error: &io::Error) -> usize {
     let error = error.get_ref().and_then(|error| error.downcast_ref());
     let (Some(DecodeError::InvalidByte(offset, _))
     | Some(DecodeError::InvalidLastSymbol { offset, .. })) = error
     else {
         return text.len();
     };
-    let mut symbols = text
-        .bytes()
-        .enumerate()
-        .filter(|(_, byte)| !is_break(*byte));
+    let symbols = text.iter().enumerate();
+    let mut symbols = symbols.filter(|(_, byte)| !is_break(**byte));
     symbols.nth(*offset).map_or(text.len(), |(at, _)| at)
 }
 
@@ -84,7 +82,7 @@ mod tests {
 
     fn decoded(text: &str) -> Result<Vec<u8>, Refusal> {
         let mut bytes = Vec::new();
-        decode(text, &mut |block| {
+        decode(text.as_bytes(), &mut |block| {
             bytes.extend_from_slice(block);
             Ok(())
         })?;
@@ -150,7 +148,7 @@ mod tests {
 
     #[test]
     fn what_the_receiver_refuses_ends_it() {
-        let result = decode("Zm9v", &mut |_| Err(Refusal::NoSpace));
+        let result = decode(b"Zm9v", &mut |_| Err(Refusal::NoSpace));
         assert_eq!(result, Err(Refusal::NoSpace));
     }
 

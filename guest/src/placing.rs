@@ -26,10 +26,10 @@ pub(crate) trait Content {
     fn blocks(&self, each: Sink<'_>) -> Result<(), Refusal>;
 }
 
-impl Content for str {
+impl Content for [u8] {
     fn blocks(&self, each: Sink<'_>) -> Result<(), Refusal> {
         let size = usize::try_from(BLOCK_BYTES).unwrap_or(usize::MAX);
-        self.as_bytes().chunks(size).try_for_each(each)
+        self.chunks(size).try_for_each(each)
     }
 }
 

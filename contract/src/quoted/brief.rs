@@ -60,6 +60,12 @@ impl<'a> Brief<'a> {
         &self.text
     }
 
+    /// Whether something is left out.
+    #[must_use]
+    pub fn is_shorter(&self) -> bool {
+        self.left_out.is_some()
+    }
+
     /// What `part` is in the whole. It is a part of [`Brief::text`], a value by
     /// itself or several; anything else stays what it is.
     #[must_use]

@@ -6,7 +6,7 @@ use crate::refusal::Refusal;
 const KNOWN: &[&str] = &["path", "query", "limit", "force"];
 
 fn parse(text: &str) -> Result<Arguments, Refusal> {
-    Arguments::parse(text, KNOWN)
+    Arguments::parse(text.to_owned(), KNOWN)
 }
 
 fn limit(value: &str) -> Result<usize, Refusal> {
@@ -182,5 +182,101 @@ fn a_query_is_one_line_of_bounded_length() {
     }
     for bad in ["", "\n", "a\nb", &format!("{longest}x")] {
         assert_eq!(query(bad), Err(Refusal::Query("query")));
+    }
+}
+
+/// Longer than what is read like any other text.
+fn long(end: &str) -> String {
+    format!("{}{end}", r"0123456789abcde\n".repeat(1000))
+}
+
+#[test]
+fn a_long_text_is_what_it_says() {
+    for (text, members) in [
+        (long(""), r#"{"path":"LONG"}"#),
+        (
+            long(r"\ud83d\ude42é\u0000"),
+            r#"{"query":"a\n","path":"LONG"}"#,
+        ),
+        (long(r#"\"\\"#), r#"{ "path" : "LONG" , "limit" : "5" } "#),
+        (long(""), r#"{"path":"LONG","query":null}"#),
+    ] {
+        let members = members.replace("LONG", &text);
+        let expected: serde_json::Value = serde_json::from_str(&members).expect("valid");
+        let arguments = parse(&members).expect("valid");
+        assert_eq!(arguments.string("path"), Ok(expected["path"].as_str()));
+        assert_eq!(arguments.string("query"), Ok(expected["query"].as_str()));
+        let content = arguments.content("path").map(<[u8]>::to_vec);
+        assert_eq!(
+            content.as_deref().ok(),
+            expected["path"].as_str().map(str::as_bytes)
+        );
+        assert_eq!(
+            arguments.strings("path"),
+            Ok(vec![expected["path"].as_str().expect("text")])
+        );
+        assert_eq!(
+            arguments.strict_boolean("path"),
+            Err(Refusal::NotABoolean("path"))
+        );
+        assert!(arguments.limit(5).is_ok());
+    }
+}
+
+#[test]
+fn content_is_text_that_must_be_there() {
+    let arguments = parse(r#"{"path":"é","query":1}"#).expect("valid");
+    assert_eq!(arguments.content("path"), Ok("é".as_bytes()));
+    assert_eq!(
+        arguments.content("query"),
+        Err(Refusal::NotAString("query"))
+    );
+    assert_eq!(arguments.content("limit"), Err(Refusal::Required("limit")));
+}
+
+#[test]
+fn a_long_number_is_the_nearest_that_fits() {
+    let digits = "9".repeat(10_000);
+    assert_eq!(limit(&format!("\"{digits}\"")), Ok(200));
+    assert_eq!(
+        limit(&format!("\"-{digits}\"")),
+        Err(Refusal::LimitBelowOne)
+    );
+    assert_eq!(
+        limit(&format!("\"{digits}.\"")),
+        Err(Refusal::NotAnInteger("limit"))
+    );
+}
+
+#[test]
+fn beside_a_long_text_the_same_is_refused() {
+    let text = long("");
+    for members in [
+        r#"{"path":"LONG","pth":1}"#,
+        r#"{"pth":"LONG"}"#,
+        r#"{"path":"LONG","path":"a"}"#,
+        r#"{"path":"a","path":"LONG"}"#,
+        r#"{"path":"LONG","limit":1e999}"#,
+        r#"{"path":"LONG\ud800"}"#,
+        r#"{"path":"LONG\x"}"#,
+        r#"{"path":"LONG}"#,
+        r#"{"path":"LONG"} {}"#,
+        r#"{"path":["LONG"],"limit":{"a":"LONG"}}"#,
+    ] {
+        let whole = members.replace("LONG", &text);
+        let short = parse(&members.replace("LONG", ""));
+        match (parse(&whole), short) {
+            (Ok(_), Ok(arguments)) => {
+                assert_eq!(arguments.limit(1), Err(Refusal::NotAnInteger("limit")))
+            }
+            // It says where, so it was the whole that was read.
+            (Err(Refusal::NotJson(said)), Err(Refusal::NotJson(_))) => {
+                let read = serde_json::from_str::<serde_json::Value>(&whole);
+                let place = read
+                    .map_err(|error| format!("at line {} column {}", error.line(), error.column()));
+                assert!(said.ends_with(&place.expect_err("no JSON")), "{said}");
+            }
+            (whole, short) => assert_eq!(whole, short, "{members}"),
+        }
     }
 }

@@ -131,9 +131,7 @@ pub(crate) fn call(
     root: &Dir,
     arguments: String,
 ) -> Result<Answer, Refusal> {
-    let parsed = Arguments::parse(&arguments, tool.arguments)?;
-    // The text may be as long as what is to be written: it is not kept meanwhile.
-    drop(arguments);
+    let parsed = Arguments::parse(arguments, tool.arguments)?;
     let call = Call {
         settings,
         root,

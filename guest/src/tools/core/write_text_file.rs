@@ -74,7 +74,7 @@ fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
     if !is_basename(name) {
         return Err(Refusal::NotABasename);
     }
-    let content = call.arguments.required("content")?;
+    let content = call.arguments.content("content")?;
     let size = content.len() as u64;
     let limit = call.settings.limits.max_write_bytes;
     if size > limit {
@@ -86,7 +86,7 @@ fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
     }
     placing::place(call.root, call.settings, name, condition, content)?;
     let mut hash = ContentHash::structured(call.settings);
-    hash.update(content.as_bytes());
+    hash.update(content);
     let mut written = json::text(&Written {
         path: name,
         bytes: content.len(),

@@ -83,8 +83,8 @@ fn definition(settings: &Settings) -> Value {
 
 /// What was sent, as it came.
 enum Sent<'a> {
-    Text(&'a str),
-    Base64(&'a str),
+    Text(&'a [u8]),
+    Base64(&'a [u8]),
 }
 
 impl Content for Sent<'_> {
@@ -122,7 +122,7 @@ impl Sent<'_> {
 
 fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
     let path = call.arguments.file_path()?;
-    let content = call.arguments.required("content")?;
+    let content = call.arguments.content("content")?;
     let content = match call.arguments.strict_boolean("binary")? {
         false => Sent::Text(content),
         true => Sent::Base64(content),
