@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Launch, Root, Server, sha256};
+use crate::harness::{Answer, Launch, Root, Server, sha256};
 
 pub(crate) fn tree() -> Root {
     Root::new()
@@ -184,6 +184,48 @@ fn a_file_is_read_in_chunks_that_chain() {
             assert_eq!(page.hash(), sha256(page.text()));
         }
         assert_eq!(at, content.len());
+    }
+    server.close();
+}
+
+/// The component quotes text with instructions that its unit tests, built for
+/// this machine, do not have.
+#[test]
+fn every_character_is_spelled_as_json_has_it_wherever_it_stands() {
+    let specials = ('\0'..=' ').chain("\"\\\u{7f}é\u{2027}\u{2028}\u{2029}\u{202a}“🙂".chars());
+    let content: String = specials
+        .flat_map(|special| (0..66).map(move |before| format!("{}{special}x", "a".repeat(before))))
+        .collect();
+    let root = Root::new().file("odd.txt", &content);
+    let mut server = Server::new(&root);
+    let pages = server.pages("read_text_file", json!({"path": "odd.txt"}));
+    let texts: String = pages.iter().map(Answer::text).collect();
+    assert_eq!(texts, content);
+    for page in &pages {
+        let items = page.items().iter().map(|item| {
+            let (offset, text) = (&item["byte_offset"], item["text"].to_string());
+            let text = text
+                .replace('\u{2028}', "\\u2028")
+                .replace('\u{2029}', "\\u2029");
+            format!("{{\"byte_offset\":{offset},\"text\":{text}}}")
+        });
+        let items = items.collect::<Vec<_>>().join(",");
+        let said = page.said();
+        assert!(
+            said.starts_with(&format!("{{\"items\":[{items}],")),
+            "{said}"
+        );
+        assert_eq!(&serde_json::from_str::<Value>(said).unwrap(), page.value());
+        assert!(
+            page.0
+                .line
+                .contains(&format!("\"structuredContent\":{said},"))
+        );
+        assert!(
+            page.0
+                .line
+                .contains(&format!("\"text\":{}}}]", json!(said)))
+        );
     }
     server.close();
 }

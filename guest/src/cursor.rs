@@ -2,9 +2,12 @@
 //! arguments and the state it depends on. All have one length and one spelling;
 //! nothing in one is believed before its signature holds.
 
+use std::cell::RefCell;
+
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use hmac::Mac;
+use hmac::{Hmac, Mac};
+use sha2::Sha256;
 
 use crate::digest::{Fields, STATE, keyed};
 use crate::refusal::Refusal;
@@ -21,6 +24,28 @@ pub(crate) const LENGTH: usize = base64_length(PAYLOAD) + 1 + base64_length(MAC)
 
 const fn base64_length(bytes: usize) -> usize {
     (bytes * 4).div_ceil(3)
+}
+
+/// A key that HMAC-SHA-256 has taken in, which is half of the work on a cursor.
+struct Signer {
+    key: Box<[u8]>,
+    mac: Hmac<Sha256>,
+}
+
+thread_local! {
+    /// The one that was used last: an instance has one key for life.
+    static SIGNER: RefCell<Option<Signer>> = const { RefCell::new(None) };
+}
+
+/// HMAC-SHA-256 under `key`.
+fn signer(key: &[u8]) -> Hmac<Sha256> {
+    SIGNER.with_borrow_mut(|last| match last {
+        Some(signer) if *signer.key == *key => signer.mac.clone(),
+        _ => {
+            let (key, mac) = (key.into(), keyed(key));
+            last.insert(Signer { key, mac }).mac.clone()
+        }
+    })
 }
 
 /// Where to go on; each tool says what its three numbers are.
@@ -70,7 +95,7 @@ impl Traversal {
                 .iter()
                 .flat_map(|number| number.to_be_bytes()),
         );
-        let mac = keyed(key).chain_update(&payload).finalize().into_bytes();
+        let mac = signer(key).chain_update(&payload).finalize().into_bytes();
 
         let mut text = String::with_capacity(LENGTH);
         URL_SAFE_NO_PAD.encode_string(&payload, &mut text);
@@ -88,7 +113,7 @@ impl Traversal {
         let decode = |part| URL_SAFE_NO_PAD.decode(part).map_err(|_| Refusal::Cursor);
         let (payload, mac) = text.split_once('.').ok_or(Refusal::Cursor)?;
         let payload = decode(payload)?;
-        keyed(key)
+        signer(key)
             .chain_update(&payload)
             .verify_slice(&decode(mac)?)
             .map_err(|_| Refusal::Cursor)?;

@@ -66,10 +66,12 @@ impl ContentHash {
         }
     }
 
-    /// Makes room for so many bytes, where they are collected.
-    pub(crate) fn reserve(&mut self, bytes: usize) {
-        if let Self::Left(content) = self {
-            content.reserve(bytes);
+    /// The same of bytes that nobody else needs: where they are all there is to collect, they are
+    /// not copied.
+    pub(crate) fn take(&mut self, bytes: Vec<u8>) {
+        match self {
+            Self::Left(content) if content.is_empty() => *content = bytes,
+            _ => self.update(&bytes),
         }
     }
 

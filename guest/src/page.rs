@@ -63,7 +63,6 @@ impl Page {
     pub(crate) fn reserve(&mut self, bytes: usize) {
         // Some characters take more than one byte, and each item has names.
         self.out.reserve(bytes + bytes / 8 + CAPACITY);
-        self.hash.reserve(bytes);
     }
 
     /// Appends `item`, and `hashed` to what the content hash is over. False: the item waits for
@@ -89,6 +88,11 @@ impl Page {
             self.hash.update(bytes);
         }
         true
+    }
+
+    /// The content hash is over these bytes as well.
+    pub(crate) fn hash(&mut self, bytes: Vec<u8>) {
+        self.hash.take(bytes);
     }
 
     /// Whether it has as many items as were asked for.
@@ -118,7 +122,12 @@ impl Page {
     fn finish(self, next_cursor: Option<&str>) -> Answer {
         let mut out = self.out;
         out.push_str(r#"],"next_cursor":"#);
-        json::append(&mut out, &next_cursor);
+        match next_cursor {
+            Some(cursor) => {
+                json::quote(&mut out, cursor);
+            }
+            None => out.push_str("null"),
+        }
         out.push_str(r#","content_hash":""#);
         Answer::structured(out, self.hash)
     }
@@ -132,8 +141,7 @@ fn cost(piece: &str) -> usize {
 /// The part of a call that every reading tool has: which page, of which traversal.
 pub(crate) struct Paging<'a> {
     key: &'a [u8],
-    tool: u8,
-    bound: &'a [&'a str],
+    traversal: Traversal,
     /// The cursor that was sent: what it says, and its text.
     pub(crate) resume: Option<Cursor>,
     text: Option<&'a str>,
@@ -147,19 +155,22 @@ impl<'a> Paging<'a> {
         settings: &'a Settings,
         arguments: &'a Arguments,
         tool: u8,
-        bound: &'a [&'a str],
+        bound: &[&str],
         max_items: usize,
     ) -> Result<Self, Refusal> {
         let limit = arguments.limit(max_items)?;
         let text = arguments.string("cursor")?;
+        let traversal = Traversal::new(tool, bound);
         let resume = text
-            .map(|text| Traversal::new(tool, bound).read(&settings.cursor_key, text))
+            .map(|text| match kept::issued(text, &traversal) {
+                Some(cursor) => Ok(cursor),
+                None => traversal.read(&settings.cursor_key, text),
+            })
             .transpose()?;
         let hash = ContentHash::structured(settings);
         Ok(Self {
             key: &settings.cursor_key,
-            tool,
-            bound,
+            traversal,
             resume,
             text,
             page: Page::new(limit, settings.limits.max_result_bytes, hash),
@@ -202,9 +213,9 @@ impl<'a> Paging<'a> {
             return Ok(self.page.finish(None));
         };
         let cursor = Cursor { state, position };
-        let next = Traversal::new(self.tool, self.bound).issue(self.key, &cursor);
+        let next = self.traversal.issue(self.key, &cursor);
         let answer = self.page.finish(Some(&next));
-        kept::keep(next, state, rest);
+        kept::keep(next, self.traversal, cursor, rest);
         Ok(answer)
     }
 }

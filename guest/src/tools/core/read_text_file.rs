@@ -70,7 +70,7 @@ fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
         if file.version().map_err(Refusal::reading)? != version {
             return Err(Refusal::Changed);
         }
-        return page(paging, &bytes, at_end, state, file, version);
+        return page(paging, bytes, at_end, state, file, version);
     }
     let file = call.root.asked_file(&path, &mut call.bounds())?;
 
@@ -90,7 +90,7 @@ fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
         let (bytes, at_end) = window(&file, start, size).map_err(Refusal::reading)?;
         // What was read is only worth judging if it is of one moment.
         if file.version().map_err(Refusal::reading)? == version {
-            return page(paging, &bytes, at_end, state, file, version);
+            return page(paging, bytes, at_end, state, file, version);
         }
     }
     // With a cursor, the check has refused the second try.
@@ -100,7 +100,7 @@ fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
 /// The page of `bytes`, read of `file` when it was in `state`.
 fn page(
     mut paging: Paging<'_>,
-    bytes: &[u8],
+    bytes: Vec<u8>,
     at_end: bool,
     state: [u8; STATE],
     file: File,
@@ -139,19 +139,20 @@ fn window(file: &File, start: u64, size: u64) -> Result<(Vec<u8>, bool), Fault> 
 /// page begins.
 fn fill(
     paging: &mut Paging<'_>,
-    bytes: &[u8],
+    mut bytes: Vec<u8>,
     start: u64,
     at_end: bool,
 ) -> Result<Option<u64>, Refusal> {
-    let mut rest = bytes;
     paging.page.reserve(bytes.len());
-    loop {
-        let byte_offset = start + (bytes.len() - rest.len()) as u64;
+    let mut shown = 0;
+    let ends = loop {
+        let byte_offset = start + shown as u64;
+        let rest = bytes.get(shown..).unwrap_or_default();
         if paging.page.is_full() && !rest.is_empty() {
-            return Ok(Some(byte_offset));
+            break false;
         }
         let text = match chunk(rest, at_end) {
-            None => return Ok(None),
+            None => break true,
             Some(Ok(text)) => text,
             Some(Err(at)) => return Err(Refusal::NotText(byte_offset + at as u64)),
         };
@@ -159,9 +160,13 @@ fn fill(
             ("byte_offset", Value::Number(byte_offset)),
             ("text", Value::Text(text)),
         ];
-        if !paging.page.push(&item, &[text.as_bytes()]) {
-            return Ok(Some(byte_offset));
+        if !paging.page.push(&item, &[]) {
+            break false;
         }
-        rest = rest.get(text.len()..).unwrap_or_default();
-    }
+        shown += text.len();
+    };
+    // The texts of the page, one behind the other.
+    bytes.truncate(shown);
+    paging.page.hash(bytes);
+    Ok((!ends).then_some(start + shown as u64))
 }
