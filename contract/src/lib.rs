@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod about;
+pub mod entries;
 pub mod flags;
 pub mod framing;
 pub mod hash;

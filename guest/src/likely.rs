@@ -111,7 +111,7 @@ mod tests {
     use super::Likely;
     use crate::refusal::Refusal;
     use crate::tree::memory::Tree;
-    use crate::tree::{Directory, Entry, Fault, Kind};
+    use crate::tree::{Directory, Entry, Fault, Kind, Wanted};
     use crate::walk::{Bounds, holds_file};
 
     /// A tree that counts how often it is asked, and how many directories of it are opened.
@@ -134,8 +134,12 @@ mod tests {
     }
 
     impl Directory for Counted {
-        fn entries(&self, each: &mut dyn FnMut(Entry) -> ControlFlow<()>) -> Result<(), Fault> {
-            self.tree.entries(each)
+        fn entries(
+            &self,
+            wanted: Wanted,
+            each: &mut dyn FnMut(Entry<'_>) -> ControlFlow<()>,
+        ) -> Result<(), Fault> {
+            self.tree.entries(wanted, each)
         }
 
         fn directory(&self, name: &str) -> Result<Self, Fault> {
@@ -165,9 +169,9 @@ mod tests {
     /// The directories at the top that hold a file; how often was asked and opened.
     fn holding(counted: &Counted, bounds: &mut Bounds) -> Result<Vec<String>, Refusal> {
         let mut names = Vec::new();
-        let listed = counted.entries(&mut |entry| {
+        let listed = counted.entries(Wanted::All, &mut |entry| {
             if entry.kind == Kind::Directory {
-                names.push(entry.name);
+                names.push(entry.name.to_owned());
             }
             ControlFlow::Continue(())
         });

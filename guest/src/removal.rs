@@ -6,7 +6,7 @@
 use std::ops::ControlFlow;
 
 use crate::refusal::Refusal;
-use crate::tree::{Directory, Entry, Fault, Kind};
+use crate::tree::{Directory, Entry, Fault, Kind, Wanted};
 use crate::walk::Bounds;
 
 /// How many entries are taken from a listing before they are removed.
@@ -65,7 +65,7 @@ fn subdirectories<D: Removable>(
     let mut hidden = false;
     let mut seen = 0;
     let mut late = is_late();
-    let listed = directory.entries(&mut |Entry { name, kind }| {
+    let listed = directory.entries(Wanted::All, &mut |Entry { name, kind }| {
         hidden |= name.is_empty();
         seen += 1;
         late |= seen % BATCH == 0 && is_late();
@@ -74,7 +74,7 @@ fn subdirectories<D: Removable>(
         }
         bounds.visit()?;
         if kind == Kind::Directory {
-            names.push(name);
+            names.push(name.to_owned());
         }
         ControlFlow::Continue(())
     });
@@ -127,7 +127,7 @@ struct Level<D> {
     /// Its name in the one above.
     name: String,
     /// Entries of it that are still to be removed.
-    batch: Vec<Entry>,
+    batch: Vec<(String, Kind)>,
     /// How many entries were removed in all when it was listed last.
     before: u64,
     /// How often it has been listed in vain.
@@ -148,15 +148,15 @@ impl<D: Removable> Level<D> {
     /// Takes the next entries. False: there are none, the directory is empty.
     fn list(&mut self, removed: u64) -> Result<bool, Stop> {
         let batch = &mut self.batch;
-        let listed = self.directory.entries(&mut |entry| {
-            batch.push(entry);
+        let listed = self.directory.entries(Wanted::All, &mut |entry| {
+            batch.push((entry.name.to_owned(), entry.kind));
             match batch.len() < BATCH {
                 true => ControlFlow::Continue(()),
                 false => ControlFlow::Break(()),
             }
         });
         listed.map_err(Stop::Fault)?;
-        if batch.iter().any(|entry| entry.name.is_empty()) {
+        if batch.iter().any(|(name, _)| name.is_empty()) {
             return Err(Stop::Hidden);
         }
         match self.before == removed {
@@ -184,7 +184,7 @@ pub(crate) fn empty<D: Removable>(
         if is_late() {
             return Err(Stop::Late);
         }
-        let Some(entry) = level.batch.pop() else {
+        let Some((name, kind)) = level.batch.pop() else {
             if !level.list(*removed)? {
                 let name = std::mem::take(&mut level.name);
                 levels.pop();
@@ -194,13 +194,13 @@ pub(crate) fn empty<D: Removable>(
             }
             continue;
         };
-        if entry.kind != Kind::Directory {
-            count(level.directory.unlink(&entry.name), removed)?;
+        if kind != Kind::Directory {
+            count(level.directory.unlink(&name), removed)?;
             continue;
         }
-        match level.directory.enter(&entry.name) {
+        match level.directory.enter(&name) {
             Ok(_) if levels.len() as u64 > max_depth => return Err(Stop::Deep),
-            Ok(below) => levels.push(Level::new(below, entry.name)),
+            Ok(below) => levels.push(Level::new(below, name)),
             Err(Fault::Missing | Fault::NotDirectory) => {}
             Err(fault) => return Err(Stop::Fault(fault)),
         }

@@ -3,6 +3,7 @@
 //! and its error codes get the meaning it gives them; where the host knows no
 //! rules, every path goes through the guard of the component on its own.
 
+mod entries;
 mod file;
 
 use std::ops::{ControlFlow, Deref};
@@ -11,15 +12,15 @@ use std::rc::Rc;
 use preopen_contract::path::RelPath;
 use wasip2::filesystem::preopens::get_directories;
 use wasip2::filesystem::types::{
-    Advice, Descriptor, DescriptorFlags, DescriptorType, DirectoryEntryStream, ErrorCode,
-    MetadataHashValue, OpenFlags, PathFlags,
+    Advice, Descriptor, DescriptorFlags, ErrorCode, MetadataHashValue, OpenFlags, PathFlags,
 };
 
+pub(crate) use self::entries::{kind, listing};
 pub(crate) use self::file::{File, Identity, Version};
 use crate::refusal::Refusal;
 use crate::removal::Removable;
 use crate::standalone::guard::{self, Guard, Scope};
-use crate::tree::{Directory, Entry, Fault, Kind};
+use crate::tree::{Directory, Entry, Fault, Kind, Wanted};
 use crate::walk::{Bounds, holds_file};
 
 /// An open directory; its paths are canonical and relative to it.
@@ -302,19 +303,15 @@ impl Dir {
 }
 
 impl Directory for Dir {
-    fn entries(&self, each: &mut dyn FnMut(Entry) -> ControlFlow<()>) -> Result<(), Fault> {
-        if let Some(scope) = &self.scope {
-            return scope.entries(&self.descriptor, each);
+    fn entries(
+        &self,
+        wanted: Wanted,
+        each: &mut dyn FnMut(Entry<'_>) -> ControlFlow<()>,
+    ) -> Result<(), Fault> {
+        match &self.scope {
+            None => entries::all(&self.descriptor, wanted, each),
+            Some(scope) => scope.entries(&self.descriptor, each),
         }
-        let (_open, stream) = listing(&self.descriptor)?;
-        while let Some(entry) = stream.read_directory_entry()? {
-            let kind = kind(entry.type_);
-            let name = entry.name;
-            if each(Entry { name, kind }).is_break() {
-                break;
-            }
-        }
-        Ok(())
     }
 
     fn directory(&self, name: &str) -> Result<Self, Fault> {
@@ -359,8 +356,12 @@ impl Deref for Asked<'_> {
 }
 
 impl Directory for Asked<'_> {
-    fn entries(&self, each: &mut dyn FnMut(Entry) -> ControlFlow<()>) -> Result<(), Fault> {
-        (**self).entries(each)
+    fn entries(
+        &self,
+        wanted: Wanted,
+        each: &mut dyn FnMut(Entry<'_>) -> ControlFlow<()>,
+    ) -> Result<(), Fault> {
+        (**self).entries(wanted, each)
     }
 
     fn directory(&self, name: &str) -> Result<Self, Fault> {
@@ -373,33 +374,6 @@ impl Directory for Asked<'_> {
 
     fn has_file(&self, path: &str) -> bool {
         (**self).has_file(path)
-    }
-}
-
-/// The entries of a directory, and what has to stay open for them: some hosts grant a root that
-/// has to be opened once more before it can be listed.
-pub(crate) fn listing(
-    directory: &Descriptor,
-) -> Result<(Option<Descriptor>, DirectoryEntryStream), ErrorCode> {
-    if let Ok(stream) = directory.read_directory() {
-        return Ok((None, stream));
-    }
-    let open = directory.open_at(
-        PathFlags::empty(),
-        ".",
-        OpenFlags::DIRECTORY,
-        DescriptorFlags::READ,
-    )?;
-    let stream = open.read_directory()?;
-    Ok((Some(open), stream))
-}
-
-/// What the type of an entry means to the tools.
-pub(crate) const fn kind(kind: DescriptorType) -> Kind {
-    match kind {
-        DescriptorType::RegularFile => Kind::File,
-        DescriptorType::Directory => Kind::Directory,
-        _ => Kind::Other,
     }
 }
 

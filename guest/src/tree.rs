@@ -88,16 +88,30 @@ impl Kind {
 }
 
 /// One entry of a directory.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
-    pub(crate) name: String,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Entry<'a> {
+    pub(crate) name: &'a str,
     pub(crate) kind: Kind,
+}
+
+/// How many entries are wanted of a directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// Most likely all of them.
+    All,
+    /// Most likely a few.
+    Few,
 }
 
 /// An open directory.
 pub(crate) trait Directory: Sized {
-    /// Hands every served entry to `each`, in any order, until it breaks.
-    fn entries(&self, each: &mut dyn FnMut(Entry) -> ControlFlow<()>) -> Result<(), Fault>;
+    /// Hands every served entry to `each`, in any order, until it breaks. How many it will take is
+    /// said by `wanted`, and changes nothing but what it costs.
+    fn entries(
+        &self,
+        wanted: Wanted,
+        each: &mut dyn FnMut(Entry<'_>) -> ControlFlow<()>,
+    ) -> Result<(), Fault>;
 
     /// Opens the directory `name` in this one.
     fn directory(&self, name: &str) -> Result<Self, Fault>;
@@ -120,7 +134,7 @@ pub(crate) mod memory {
     use std::collections::BTreeMap;
     use std::ops::ControlFlow;
 
-    use super::{Directory, Entry, Fault, Kind};
+    use super::{Directory, Entry, Fault, Kind, Wanted};
 
     /// A directory: names, and what each leads to.
     #[derive(Clone, Debug, Default)]
@@ -168,7 +182,11 @@ pub(crate) mod memory {
     }
 
     impl Directory for Tree {
-        fn entries(&self, each: &mut dyn FnMut(Entry) -> ControlFlow<()>) -> Result<(), Fault> {
+        fn entries(
+            &self,
+            _: Wanted,
+            each: &mut dyn FnMut(Entry<'_>) -> ControlFlow<()>,
+        ) -> Result<(), Fault> {
             // Backwards, since the order of a directory is not to be relied on.
             for (name, node) in self.0.iter().rev() {
                 let kind = match node {
@@ -176,11 +194,7 @@ pub(crate) mod memory {
                     Node::Link => Kind::Other,
                     Node::Closed | Node::Exhausted | Node::Directory(_) => Kind::Directory,
                 };
-                let entry = Entry {
-                    name: name.clone(),
-                    kind,
-                };
-                if each(entry).is_break() {
+                if each(Entry { name, kind }).is_break() {
                     break;
                 }
             }

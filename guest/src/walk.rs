@@ -8,7 +8,7 @@ use std::vec;
 use preopen_contract::path::{MAX_PATH_BYTES, is_segment};
 
 use crate::refusal::Refusal;
-use crate::tree::{Directory, Entry, Fault, Kind};
+use crate::tree::{Directory, Entry, Fault, Kind, Wanted};
 
 /// What one call may visit, and what it visited.
 #[derive(Clone, Debug)]
@@ -65,11 +65,12 @@ pub(crate) fn list<D: Directory>(
     directory: &D,
     prefix: usize,
     bounds: &mut Bounds,
-    each: &mut dyn FnMut(Entry) -> ControlFlow<()>,
+    wanted: Wanted,
+    each: &mut dyn FnMut(Entry<'_>) -> ControlFlow<()>,
 ) -> Result<Result<(), Fault>, Refusal> {
-    let listed = directory.entries(&mut |entry| {
+    let listed = directory.entries(wanted, &mut |entry| {
         bounds.visit()?;
-        let spelled = prefix + entry.name.len() <= MAX_PATH_BYTES && is_segment(&entry.name);
+        let spelled = prefix + entry.name.len() <= MAX_PATH_BYTES && is_segment(entry.name);
         if spelled && entry.kind != Kind::Other {
             each(entry)
         } else {
@@ -100,12 +101,12 @@ pub(crate) fn first_file<D: Directory>(
 ) -> Result<Option<String>, Refusal> {
     let mut found = None;
     let mut below = Vec::new();
-    let listed = list(directory, prefix, bounds, &mut |entry| {
+    let listed = list(directory, prefix, bounds, Wanted::Few, &mut |entry| {
         if entry.kind == Kind::File {
-            found = Some(entry.name);
+            found = Some(entry.name.to_owned());
             return ControlFlow::Break(());
         }
-        below.push(entry.name);
+        below.push(entry.name.to_owned());
         ControlFlow::Continue(())
     })?;
     if found.is_some() {
@@ -224,11 +225,13 @@ pub(crate) fn sorted<D: Directory>(
     bounds: &mut Bounds,
 ) -> Result<Result<vec::IntoIter<String>, Fault>, Refusal> {
     let mut names = Vec::new();
-    let listed = list(directory, prefix, bounds, &mut |mut entry| {
-        if entry.kind == Kind::Directory {
-            entry.name.push('/');
-        }
-        names.push(entry.name);
+    let listed = list(directory, prefix, bounds, Wanted::All, &mut |entry| {
+        let slash = if entry.kind == Kind::Directory {
+            "/"
+        } else {
+            ""
+        };
+        names.push([entry.name, slash].concat());
         ControlFlow::Continue(())
     })?;
     Ok(listed.map(|()| in_order(names).into_iter()))

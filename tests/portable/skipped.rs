@@ -102,7 +102,12 @@ pub(crate) const SKIPPED: &[(&str, &[&str])] = &[
     ),
     (
         "what the process gives up, and its system calls one by one",
-        &["lockdown_session::", "slow_disk::"],
+        &[
+            "alike::one_of_them_is_opened",
+            "lockdown_session::",
+            "pruned::",
+            "slow_disk::",
+        ],
     ),
     (
         "locks between servers of one root, and what a killed one leaves",

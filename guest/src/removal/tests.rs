@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use super::{BATCH, Removable, Stop, empty, look};
 use crate::refusal::Refusal;
-use crate::tree::{Directory, Entry, Fault, Kind};
+use crate::tree::{Directory, Entry, Fault, Kind, Wanted};
 use crate::walk::Bounds;
 
 /// What all directories of a tree share.
@@ -56,12 +56,16 @@ impl Drop for Open {
 }
 
 impl Directory for Open {
-    fn entries(&self, each: &mut dyn FnMut(Entry) -> ControlFlow<()>) -> Result<(), Fault> {
+    fn entries(
+        &self,
+        _: Wanted,
+        each: &mut dyn FnMut(Entry<'_>) -> ControlFlow<()>,
+    ) -> Result<(), Fault> {
         let names = self.names.borrow();
         let shown = names.iter().filter(|(name, _)| *name != "*");
-        let mut entries: Vec<Entry> = shown
+        let mut entries: Vec<Entry<'_>> = shown
             .map(|(name, node)| Entry {
-                name: name.clone(),
+                name,
                 kind: match node {
                     Node::File | Node::Stuck => Kind::File,
                     Node::Link => Kind::Other,
@@ -71,7 +75,7 @@ impl Directory for Open {
             .collect();
         if names.contains_key("*") {
             entries.push(Entry {
-                name: String::new(),
+                name: "",
                 kind: Kind::Other,
             });
         }

@@ -19,6 +19,7 @@ use wasmtime_wasi::p2::bindings::sync::filesystem::types::{
 };
 
 use super::errno::{fail, refuse};
+use super::listing::Reading;
 use super::system::{self, Found, Time};
 use super::temporaries::is_temporary;
 use super::unfinished::Unfinished;
@@ -40,12 +41,23 @@ pub(super) struct Node {
     /// What it was when it was opened, until something of it is read or
     /// written: whoever asks in between needs no newer answer.
     pub(super) opened: Cell<Option<Found>>,
-    /// Set on a directory when of what is told of a path below it only the
-    /// kind is used: see [`View::kind_below`].
-    pub(super) kinds_only: Cell<bool>,
+    /// Of a directory: what its holder said of how it is used.
+    pub(super) advised: Cell<Advised>,
+    /// What is read of a directory and not yet read to its end.
+    pub(super) listed: Option<Box<Reading>>,
     /// Set on a file this descriptor made, for as long as it is not complete:
     /// it goes with its descriptor.
     pub(super) unfinished: Option<Unfinished>,
+}
+
+/// How a directory is used, beyond what WASI has directories for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Advised {
+    /// It is read as if it were a file: [`View::read_entries`].
+    pub(super) is_read: bool,
+    /// Of what is told of a path below it only the kind is used:
+    /// [`View::kind_below`].
+    pub(super) kinds_only: bool,
 }
 
 impl Node {

@@ -1,201 +1,29 @@
-//! Operations on the entries of a directory: listing them, making and removing
-//! them, and putting a finished temporary in a file's place.
+//! Operations that change the entries of a directory: making and removing them,
+//! and putting a finished temporary in a file's place. What lists them stands in
+//! `listing`.
 
-use std::collections::VecDeque;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 
-use preopen_contract::path;
 use preopen_contract::policy::{Policy, Verdict};
 use rustix::fs::{FileType, Mode, OFlags, RawMode};
 use rustix::io::Errno;
 use wasmtime::component::Resource;
-use wasmtime::format_err;
+use wasmtime_wasi::p2::FsResult;
 use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
-use wasmtime_wasi::p2::bindings::sync::filesystem::types::{
-    Descriptor, DescriptorFlags, DescriptorType, DirectoryEntry, DirectoryEntryStream,
-};
-use wasmtime_wasi::p2::{FsError, FsResult};
+use wasmtime_wasi::p2::bindings::sync::filesystem::types::Descriptor;
 
-use super::descriptor::{Node, Target, kind, type_of};
+use super::descriptor::{Target, kind};
 use super::errno::{fail, refuse};
 use super::resolve::{self, Place};
-use super::system::{self, Found, Listing};
+use super::system::{self, Found};
 use super::temporaries::{self, is_temporary};
-use super::{Confine, Grant, View};
+use super::{Grant, View};
 use crate::layer::Layer;
 
 /// Bits of a mode that a replaced file hands on; set-id bits are not among them.
 const KEPT_MODE: RawMode = 0o777;
 
-/// A listing under way.
-#[derive(Debug)]
-pub(super) struct Entries {
-    listing: Listing,
-    path: String,
-    ready: VecDeque<DirectoryEntry>,
-    ended: bool,
-    hidden: Hidden,
-}
-
-/// What a listing does with entries that are not shown. Whoever may change a
-/// directory finds out that there are some, by trying to remove it; so that
-/// nobody removes half a tree first, a last entry without a name says so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Hidden {
-    /// Nothing is said of them: the directory was opened to read.
-    Untold,
-    /// None so far.
-    None,
-    /// There are some.
-    Some,
-}
-
-impl Entries {
-    /// Takes a batch from the system and keeps what is served of it.
-    fn fill(&mut self, confine: &mut Confine) -> Result<(), Errno> {
-        self.take(confine)?;
-        if self.ended && self.hidden == Hidden::Some {
-            self.hidden = Hidden::Untold;
-            self.ready.push_back(DirectoryEntry {
-                type_: DescriptorType::Unknown,
-                name: String::new(),
-            });
-        }
-        Ok(())
-    }
-
-    fn take(&mut self, confine: &mut Confine) -> Result<(), Errno> {
-        let Self {
-            listing,
-            path,
-            ready,
-            ended,
-            hidden,
-        } = self;
-        let mut failed = Ok(());
-        let more = listing.batch(|directory, name, kind| {
-            let mut shown = matches!(name.to_bytes(), b"." | b"..");
-            if let Ok(name) = name.to_str()
-                && path::is_segment(name)
-                && let Ok(whole) = confine.join(path, name)
-            {
-                let kind = match known(directory, name, kind) {
-                    Ok(kind) => kind,
-                    Err(errno) => {
-                        confine.keep(whole);
-                        failed = failed.and(Err(errno));
-                        return;
-                    }
-                };
-                let policy = &confine.grant.policy;
-                let verdict = match kind {
-                    FileType::Directory => policy.directory(&whole),
-                    _ => policy.file(&whole),
-                };
-                confine.keep(whole);
-                if verdict == Verdict::Served || !Layer::Policy.holds() {
-                    ready.push_back(DirectoryEntry {
-                        type_: type_of(kind),
-                        name: name.to_owned(),
-                    });
-                    shown = true;
-                }
-                // What a process left when it died goes with the directory.
-                shown |= *hidden == Hidden::None && temporaries::is_left(directory, name);
-            }
-            if !shown && *hidden == Hidden::None {
-                *hidden = Hidden::Some;
-            }
-        });
-        *ended = match more {
-            // The directory was removed while it was listed; the root never is.
-            Err(Errno::NOENT) if !path.is_empty() => true,
-            more => !more?,
-        };
-        failed
-    }
-}
-
-/// The kind of an entry, also where the file system does not say it in passing.
-/// It is unknown of what has gone meanwhile.
-fn known(directory: BorrowedFd<'_>, name: &str, kind: FileType) -> Result<FileType, Errno> {
-    if kind != FileType::Unknown {
-        return Ok(kind);
-    }
-    match Place::of(directory, name).and_then(|place| place.stat()) {
-        Err(Errno::NOENT) => Ok(FileType::Unknown),
-        found => found.map(|found| super::descriptor::kind(&found)),
-    }
-}
-
 impl View<'_> {
-    pub(super) fn list(
-        &mut self,
-        descriptor: &Resource<Descriptor>,
-    ) -> FsResult<Resource<DirectoryEntryStream>> {
-        let node = self.node(descriptor)?;
-        node.directory()?;
-        let path = node.path.clone();
-        // The root itself is never removed.
-        let removable = node.rights.contains(DescriptorFlags::MUTATE_DIRECTORY) && !path.is_empty();
-        let hidden = match removable {
-            true => Hidden::None,
-            false => Hidden::Untold,
-        };
-        refuse(self.confine.grant.policy.directory(&path))?;
-        let node = self
-            .table
-            .get(&Resource::<Node>::new_borrow(descriptor.rep()))
-            .map_err(|_| ErrorCode::BadDescriptor)?;
-        let found = resolve::stat(&*node.file).map_err(fail)?;
-        self.confine.seen.list(&path, &found);
-        let again = || {
-            let flags = OFlags::RDONLY | OFlags::DIRECTORY;
-            resolve::open(&node.file, ".", flags, Mode::empty())
-        };
-        let entries = Entries {
-            listing: Listing::shared(&node.file, again).map_err(fail)?,
-            path,
-            ready: VecDeque::new(),
-            ended: false,
-            hidden,
-        };
-        let resource = self
-            .table
-            .push(entries)
-            .map_err(|_| ErrorCode::InsufficientMemory)?;
-        Ok(Resource::new_own(resource.rep()))
-    }
-
-    pub(super) fn next_entry(
-        &mut self,
-        stream: &Resource<DirectoryEntryStream>,
-    ) -> FsResult<Option<DirectoryEntry>> {
-        let entries = self
-            .table
-            .get_mut(&Resource::<Entries>::new_borrow(stream.rep()))
-            .map_err(|_| ErrorCode::BadDescriptor)?;
-        while entries.ready.is_empty() && !entries.ended {
-            // However much is hidden, a call is stopped as any other.
-            if self.confine.counters.has_to_stop() {
-                return Err(FsError::trap(format_err!("stopped while listing")));
-            }
-            entries.fill(self.confine).map_err(fail)?;
-        }
-        let next = entries.ready.pop_front();
-        if next.as_ref().is_some_and(|entry| !entry.name.is_empty()) {
-            self.confine.counters.showed_entry();
-        }
-        Ok(next)
-    }
-
-    pub(super) fn close_list(&mut self, stream: &Resource<DirectoryEntryStream>) {
-        // A handle that is not there has nothing to close.
-        let _ = self
-            .table
-            .delete(Resource::<Entries>::new_own(stream.rep()));
-    }
-
     /// Makes a directory, with what the umask leaves of every right.
     pub(super) fn make_directory(
         &mut self,

@@ -33,7 +33,8 @@ impl preopens::Host for View<'_> {
             rights,
             unfinished: None,
             opened: Cell::new(None),
-            kinds_only: Cell::new(false),
+            advised: Cell::default(),
+            listed: None,
         };
         let root = self.table.push(root)?;
         Ok(vec![(Resource::new_own(root.rep()), "/".to_owned())])
@@ -105,6 +106,13 @@ impl types::HostDescriptor for View<'_> {
     }
 
     fn read(&mut self, file: Fd, length: Filesize, offset: Filesize) -> FsResult<(Vec<u8>, bool)> {
+        if self
+            .node(&file)
+            .is_ok_and(|node| node.advised.get().is_read)
+        {
+            let read = self.read_entries(&file, length, offset);
+            return self.unless_gone(read);
+        }
         let known = self
             .node(&file)
             .is_ok_and(|node| self.confine.seen.knows(&node.path));
@@ -117,7 +125,7 @@ impl types::HostDescriptor for View<'_> {
 
     fn write(&mut self, file: Fd, bytes: Vec<u8>, offset: Filesize) -> FsResult<Filesize> {
         self.confine.seen.doubt();
-        self.write_at(&file, &bytes, offset)
+        self.write_at(&file, bytes, offset)
     }
 
     fn sync(&mut self, descriptor: Fd) -> FsResult<()> {
@@ -174,7 +182,7 @@ impl types::HostDescriptor for View<'_> {
     fn stat_at(&mut self, directory: Fd, _: PathFlags, path: String) -> FsResult<DescriptorStat> {
         let kinds_only = self
             .node(&directory)
-            .is_ok_and(|node| node.kinds_only.get());
+            .is_ok_and(|node| node.advised.get().kinds_only);
         let found = match kinds_only {
             true => self.kind_below(&directory, &path),
             false => {
@@ -209,12 +217,17 @@ impl types::HostDescriptor for View<'_> {
     }
 
     fn advise(&mut self, descriptor: Fd, _: Filesize, _: Filesize, advice: Advice) -> FsResult<()> {
-        // Of a directory: what it tells of paths below is used at once, for their kind.
         let node = self.node(&descriptor)?;
-        if !node.is_directory || !matches!(advice, Advice::NoReuse) {
+        if !node.is_directory {
             return unused::unsupported();
         }
-        node.kinds_only.set(true);
+        let mut advised = node.advised.get();
+        match advice {
+            Advice::Sequential => advised.is_read = true,
+            Advice::NoReuse => advised.kinds_only = true,
+            _ => return unused::unsupported(),
+        }
+        node.advised.set(advised);
         Ok(())
     }
 

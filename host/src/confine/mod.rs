@@ -8,6 +8,7 @@ mod directory;
 mod errno;
 pub(crate) mod faults;
 mod host;
+mod listing;
 mod open;
 mod resolve;
 mod seen;
@@ -155,8 +156,8 @@ impl Counters {
     }
 
     /// Only what a component is shown counts: progress tells of nothing else.
-    fn showed_entry(&self) {
-        self.entries.fetch_add(1, Ordering::Relaxed);
+    fn showed_entries(&self, count: u64) {
+        self.entries.fetch_add(count, Ordering::Relaxed);
     }
 
     fn moved(&self, bytes: usize) {

@@ -100,7 +100,8 @@ impl View<'_> {
             rights,
             unfinished: None,
             opened: Cell::new(None),
-            kinds_only: Cell::new(false),
+            advised: Cell::default(),
+            listed: None,
         })
     }
 
@@ -166,7 +167,8 @@ impl View<'_> {
                 is_directory: false,
                 rights,
                 opened: Cell::new(opened),
-                kinds_only: Cell::new(false),
+                advised: Cell::default(),
+                listed: None,
             }),
             // Served as a file, there as a directory: said only if that is served.
             Err(Errno::ISDIR) if self.confine.grant.policy.directory(&whole) != Verdict::Served => {

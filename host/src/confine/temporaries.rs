@@ -31,7 +31,7 @@ pub(crate) fn sweep(directory: BorrowedFd<'_>, is_late: impl Fn() -> bool) -> Re
         let name = name.to_str().ok().filter(|name| is_reserved(name));
         left.extend(name.map(str::to_owned));
     };
-    while listing.batch(|_, name, _| find(name))? && !is_late() {}
+    while listing.batch(system::BATCH, |_, name, _| find(name))? && !is_late() {}
     for name in &left {
         remove(directory, name);
     }
@@ -63,7 +63,7 @@ fn names(directory: BorrowedFd<'_>) -> Result<Vec<String>, Errno> {
     let mut names = Vec::new();
     let mut others = false;
     loop {
-        let more = listing.batch(|_, name, _| match name.to_str() {
+        let more = listing.batch(system::BATCH, |_, name, _| match name.to_str() {
             Ok("." | "..") => {}
             Ok(name) if is_reserved(name) => names.push(name.to_owned()),
             _ => others = true,

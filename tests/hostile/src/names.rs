@@ -1,7 +1,7 @@
 //! Names that the rules do not serve, and names that some file system or some
 //! program reads as another one.
 
-use wasip2::filesystem::types::Descriptor;
+use wasip2::filesystem::types::{Advice, Descriptor};
 
 use crate::attempts::Attempt;
 use crate::bindings::exports::preopen::hostile::attempts::Outcome;
@@ -149,6 +149,19 @@ fn list_what_is_hidden(root: &Descriptor) -> Outcome {
         let served = matches!(name.as_str(), "dir" | "empty") || name.ends_with(".txt");
         if !served {
             tally.got(format!("the name {name:?}"));
+        }
+    }
+    // Nor does who says that it will read the directory find more.
+    tally.may_fail(root.advise(0, 0, Advice::Sequential));
+    if let Some((bytes, _)) = tally.may_fail(root.read(1 << 20, 0)) {
+        for entry in bytes
+            .split(|byte| *byte == 0)
+            .filter(|entry| !entry.is_empty())
+        {
+            let name = String::from_utf8_lossy(&entry[1..]);
+            if !matches!(&*name, "dir" | "empty") && !name.ends_with(".txt") {
+                tally.got(format!("read the name {name:?}"));
+            }
         }
     }
     if seen == 0 {

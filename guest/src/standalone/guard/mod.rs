@@ -217,7 +217,7 @@ impl Scope {
     pub(crate) fn entries(
         &self,
         base: &Descriptor,
-        each: &mut dyn FnMut(Entry) -> ControlFlow<()>,
+        each: &mut dyn FnMut(Entry<'_>) -> ControlFlow<()>,
     ) -> Result<(), Fault> {
         self.guard.serves(Policy::directory, &self.path)?;
         self.guard.watch.check()?;
@@ -246,13 +246,13 @@ impl Scope {
                 continue;
             }
             self.guard.watch.showed_entry()?;
-            let name = entry.name;
+            let name = entry.name.as_str();
             if each(Entry { name, kind }).is_break() {
                 return Ok(());
             }
         }
         if hidden && self.tells {
-            let (name, kind) = (String::new(), Kind::Other);
+            let (name, kind) = ("", Kind::Other);
             let _ = each(Entry { name, kind });
         }
         Ok(())

@@ -15,7 +15,7 @@ use crate::page::Paging;
 use crate::refusal::Refusal;
 use crate::tools::schema::Reading;
 use crate::tools::{Answer, Call, Tool, id};
-use crate::tree::Kind;
+use crate::tree::{Kind, Wanted};
 use crate::walk::list;
 
 const MAX_ITEMS: usize = 200;
@@ -104,10 +104,16 @@ fn listed(call: &Call<'_>, path: &RelPath, prefix: usize) -> Result<Vec<(Kind, S
     let directory = call.root.asked_directory(path)?;
     let mut bounds = call.bounds();
     let mut entries = Vec::with_capacity(32);
-    list(&*directory, prefix, &mut bounds, &mut |entry| {
-        entries.push((entry.kind, entry.name));
-        ControlFlow::Continue(())
-    })?
+    list(
+        &*directory,
+        prefix,
+        &mut bounds,
+        Wanted::All,
+        &mut |entry| {
+            entries.push((entry.kind, entry.name.to_owned()));
+            ControlFlow::Continue(())
+        },
+    )?
     .map_err(Refusal::reading)?;
     entries.sort_unstable_by(|(_, one), (_, other)| one.cmp(other));
     let (mut likely, mut fault) = (Likely::default(), Ok(()));

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::parents::parent;
 use crate::refusal::Refusal;
 use crate::tools::{Answer, Call};
-use crate::tree::{Directory, Fault, Kind};
+use crate::tree::{Directory, Fault, Kind, Wanted};
 
 #[derive(Serialize)]
 struct Removed<'a> {
@@ -72,9 +72,9 @@ fn is_special(call: &Call<'_>, path: &str) -> bool {
     };
     let mut bounds = call.bounds();
     let mut found = false;
-    let listed = directory.entries(&mut |entry| {
+    let listed = directory.entries(Wanted::All, &mut |entry| {
         bounds.visit()?;
-        found = entry.kind == Kind::Other && path.rsplit('/').next() == Some(&entry.name);
+        found = entry.kind == Kind::Other && path.rsplit('/').next() == Some(entry.name);
         match found {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),

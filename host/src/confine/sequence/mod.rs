@@ -26,7 +26,7 @@ use real::Real;
 const MOST: usize = 64;
 
 /// What an operation gives.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 enum Given {
     Nothing,
     Read(Vec<u8>, bool),
@@ -39,6 +39,23 @@ enum Given {
 }
 
 type Answer = Result<Given, ErrorCode>;
+
+/// What reading a directory gives, of what listing it gives: it does not tell
+/// of what sort the other entries are.
+fn in_brief(listed: Given) -> Given {
+    let Given::Listed(mut entries) = listed else {
+        return listed;
+    };
+    for kind in entries.values_mut() {
+        if !matches!(
+            kind,
+            DescriptorType::RegularFile | DescriptorType::Directory
+        ) {
+            *kind = DescriptorType::Unknown;
+        }
+    }
+    Given::Listed(entries)
+}
 
 /// What is served, of which `hidden` never is anything.
 const POLICIES: [(&[&str], &[&str]); 4] = [

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use preopen_contract::entries;
 use preopen_contract::policy::Policy;
 use tempfile::TempDir;
 use wasmtime::component::{Resource, ResourceTable};
@@ -15,11 +16,12 @@ use wasmtime_wasi::p2::FsResult;
 use wasmtime_wasi::p2::bindings::filesystem::preopens::Host as _;
 use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
 use wasmtime_wasi::p2::bindings::sync::filesystem::types::{
-    Descriptor, DescriptorStat, DescriptorType, HostDescriptor, HostDirectoryEntryStream, PathFlags,
+    Advice, Descriptor, DescriptorFlags, DescriptorStat, DescriptorType, HostDescriptor,
+    HostDirectoryEntryStream, OpenFlags, PathFlags,
 };
 
 use super::operation::{Operation, TEMPORARIES, Thing, handle};
-use super::{Answer, Given};
+use super::{Answer, Given, in_brief};
 use crate::confine::{Confine, Counters, Grant, NewFile, View};
 
 /// What every file says at first, and its mode.
@@ -189,8 +191,12 @@ impl Real {
                 nothing(self.view().sync(which))
             }
             Op::List(directory) => {
-                let directory = held(directory);
-                self.list(directory)
+                let (one, other) = (held(directory), held(directory));
+                let listed = self.list(one);
+                let read = self.read_to_end(other);
+                let brief = listed.as_ref().map(|listed| in_brief(listed.clone()));
+                assert_eq!(read.as_ref(), brief.as_ref().map_err(|code| *code));
+                listed
             }
             Op::MakeDirectory(from, path) => {
                 let from = held(from);
@@ -267,6 +273,27 @@ impl Real {
         Ok(Given::Listed(seen))
     }
 
+    /// Reads a directory in parts as small as they may be.
+    fn read_to_end(&mut self, directory: Resource<Descriptor>) -> Answer {
+        // A handle of its own, which alone is read in this way.
+        let mut view = self.view();
+        let rights = code(view.get_flags(fd(directory.rep())))?;
+        let rights = rights & DescriptorFlags::MUTATE_DIRECTORY | DescriptorFlags::READ;
+        let none = PathFlags::empty();
+        let own = code(view.open_at(directory, none, ".".into(), OpenFlags::DIRECTORY, rights))?;
+        code(view.advise(fd(own.rep()), 0, 0, Advice::Sequential))?;
+        let mut all = Vec::new();
+        loop {
+            let length = entries::LEAST as u64;
+            let (bytes, at_end) = code(view.read(fd(own.rep()), length, all.len() as u64))?;
+            all.extend(bytes);
+            if at_end {
+                HostDescriptor::drop(&mut view, own).expect("a handle that was held");
+                return Ok(entries_of(all));
+            }
+        }
+    }
+
     /// What somebody else does, who can.
     pub(super) fn others(&self, operation: &Operation) {
         let root = self.root();
@@ -287,6 +314,22 @@ impl Real {
             _ => unreachable!("a call"),
         }
     }
+}
+
+/// The entries that were read of a directory.
+fn entries_of(bytes: Vec<u8>) -> Given {
+    let text = String::from_utf8(bytes).expect("names are text");
+    let mut seen = BTreeMap::new();
+    for (kind, name) in entries::parse(&text) {
+        let kind = match kind {
+            entries::Kind::File => DescriptorType::RegularFile,
+            entries::Kind::Directory => DescriptorType::Directory,
+            entries::Kind::Other => DescriptorType::Unknown,
+        };
+        let twice = seen.insert(name.to_owned(), kind);
+        assert_eq!(twice, None, "an entry is read twice");
+    }
+    Given::Listed(seen)
 }
 
 fn described(stat: &DescriptorStat) -> Given {

@@ -3,7 +3,6 @@
 //! file is comes from statx(2), and listings straight from getdents64(2).
 
 use std::ffi::CStr;
-use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, OnceLock};
 
@@ -28,10 +27,8 @@ pub(crate) const HOLD: OFlags = OFlags::PATH;
 /// openat2(2) asks for that after EAGAIN.
 const TRIES: usize = 64;
 
-/// Bytes of entries taken from the kernel at a time. Few at first: of many
-/// directories nobody asks for more than the first entry.
-const FIRST_BATCH: usize = 512;
-const BATCH: usize = 32 << 10;
+/// The most bytes of entries that are worth taking from the kernel at a time.
+pub(crate) const BATCH: usize = 32 << 10;
 
 /// `flags`, and with them those by which opening never blocks.
 pub(crate) fn without_waiting(flags: OFlags) -> OFlags {
@@ -168,7 +165,7 @@ impl From<Statx> for Found {
 #[derive(Debug)]
 pub(crate) struct Listing {
     directory: Arc<OwnedFd>,
-    buffer: Vec<MaybeUninit<u8>>,
+    buffer: Vec<u8>,
 }
 
 impl Listing {
@@ -200,21 +197,19 @@ impl Listing {
         }
     }
 
-    /// Takes a batch of entries and hands them to `each`, with the directory
-    /// and a kind that may be unknown. Says whether there are more.
+    /// Takes a batch of entries, which need at most `size` bytes, and hands them
+    /// to `each`, with the directory and a kind that may be unknown. Says
+    /// whether there are more.
     pub(crate) fn batch(
         &mut self,
+        size: usize,
         mut each: impl FnMut(BorrowedFd<'_>, &CStr, FileType),
     ) -> Result<bool, Errno> {
         call(Kind::List, || Ok(()))?;
-        let size = if self.buffer.is_empty() {
-            FIRST_BATCH
-        } else {
-            BATCH
-        };
-        self.buffer.resize(size, MaybeUninit::uninit());
+        self.buffer.reserve(size);
+        let buffer = &mut self.buffer.spare_capacity_mut()[..size];
         let directory = self.directory.as_fd();
-        let mut batch = RawDir::new(directory, &mut self.buffer);
+        let mut batch = RawDir::new(directory, buffer);
         loop {
             let entry = match batch.next() {
                 None => return Ok(false),

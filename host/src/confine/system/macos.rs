@@ -17,8 +17,15 @@ use crate::confine::walk;
 /// With it a file is opened that is only to be held.
 pub(crate) const HOLD: OFlags = OFlags::RDONLY;
 
-/// How many entries are taken between two looks at the clock.
-const BATCH: usize = 256;
+/// The most bytes of entries that are taken between two looks at the clock.
+pub(crate) const BATCH: usize = 32 << 10;
+
+/// What an entry is counted as beside its name, in bytes: what other systems
+/// need for it.
+const ENTRY: usize = 24;
+
+/// The longest name on most disks, in bytes.
+const LONGEST: usize = 255;
 
 /// `flags`, and with them those by which opening never blocks.
 pub(crate) fn without_waiting(flags: OFlags) -> OFlags {
@@ -89,19 +96,24 @@ impl Listing {
         Ok(Self { directory })
     }
 
-    /// Takes a batch of entries and hands them to `each`, with the directory
-    /// and a kind that may be unknown. Says whether there are more.
+    /// Takes a batch of entries, which need at most `size` bytes, and hands them
+    /// to `each`, with the directory and a kind that may be unknown. Says
+    /// whether there are more.
     pub(crate) fn batch(
         &mut self,
+        size: usize,
         mut each: impl FnMut(BorrowedFd<'_>, &CStr, FileType),
     ) -> Result<bool, Errno> {
         call(Kind::List, || Ok(()))?;
-        for _ in 0..BATCH {
+        let mut taken = 0;
+        // One more could be as long as a name can be.
+        while taken + ENTRY + LONGEST <= size {
             let Some(entry) = self.directory.read() else {
                 return Ok(false);
             };
             let entry = entry?;
             let kind = faults::told(entry.file_type());
+            taken += ENTRY + entry.file_name().to_bytes().len();
             each(self.directory.fd()?, entry.file_name(), kind);
         }
         Ok(true)

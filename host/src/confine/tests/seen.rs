@@ -2,7 +2,7 @@
 //! has seen has changed: it may have looked, and found everything it asked for.
 
 use wasmtime_wasi::p2::bindings::sync::filesystem::types::{
-    HostDescriptor as _, HostDirectoryEntryStream as _, OpenFlags, PathFlags,
+    Advice, HostDescriptor as _, HostDirectoryEntryStream as _, OpenFlags, PathFlags,
 };
 
 use super::{READ, View, WRITE, World, fd, open, temporary};
@@ -34,6 +34,21 @@ fn looking_is_held() {
         view.read(fd(file), 10, 0).unwrap();
         view.metadata_hash(fd(file)).unwrap();
     }));
+}
+
+#[test]
+fn what_was_read_of_a_directory_is_held() {
+    clock_ahead(1_000_000_000);
+    let world = World::new(true);
+    world.enter(|view, root| {
+        let directory = open(view, root, "dir", OpenFlags::DIRECTORY, READ).unwrap();
+        view.advise(fd(directory), 0, 0, Advice::Sequential)
+            .unwrap();
+        view.read(fd(directory), 1 << 10, 0).unwrap();
+        assert!(view.confine.can_be_held() && view.confine.is_unchanged());
+        std::fs::write(world.root().join("dir/new.txt"), "").unwrap();
+        assert!(!view.confine.is_unchanged());
+    });
 }
 
 #[test]
