@@ -6,6 +6,7 @@
 pub(crate) mod harness;
 
 mod alike;
+mod alone;
 mod audit;
 mod audit_kept;
 mod backlog;

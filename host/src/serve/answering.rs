@@ -32,7 +32,7 @@ impl<R: Read + Send, W: Write + Send> Hands for Connection<'_, R, W> {
 
     fn run(&self, job: Job, control: &Control) -> Option<Job> {
         let began = Instant::now();
-        let (outcome, _remains) = run(self.server, &job.call, control);
+        let (outcome, remains) = run(self.server, &job.call, control);
         let took = began.elapsed();
         let is_displaced = control.interruption() == Some(Interruption::Displaced);
         if is_displaced && outcome == Outcome::Stopped {
@@ -42,6 +42,7 @@ impl<R: Read + Send, W: Write + Send> Hands for Connection<'_, R, W> {
             self.output.write(line);
         }
         self.record(&job.call, &outcome, control, took);
+        drop(remains);
         self.notice_break();
         None
     }

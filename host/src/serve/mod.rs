@@ -22,15 +22,26 @@ use self::framing::Frames;
 pub(crate) use self::order::BESIDE;
 use self::output::Output;
 use self::scheduler::Scheduler;
+use self::turn::TICK;
 use crate::sandbox::{Control, Remains};
 use crate::server::Server;
 
 /// How long calls may take to end after the client has closed its side.
 pub(crate) const GRACE: Duration = Duration::from_secs(2);
 
-/// Stack of a thread that may run a call: the component has its own limit, and
-/// the rest is the host's.
-const WORKER_STACK: usize = 4 << 20;
+/// What a connection's threads are like.
+const THREADS: Threads = Threads {
+    stack: 4 << 20,
+    tick: TICK,
+};
+
+struct Threads {
+    /// Stack of one that may run a call: the component has its own limit, and
+    /// the rest is the host's.
+    stack: usize,
+    /// Time between two looks at who has the turn to read.
+    tick: Duration,
+}
 
 /// What a program wants to hear of while a connection is served.
 pub(crate) struct Events<'a> {
@@ -50,7 +61,7 @@ pub(crate) fn connection<R: Read + Send, W: Write + Send>(
     writer: W,
     events: &Events<'_>,
 ) -> io::Result<()> {
-    serve(server, reader, writer, events, WORKER_STACK)
+    serve(server, reader, writer, events, &THREADS)
 }
 
 fn serve<R: Read + Send, W: Write + Send>(
@@ -58,7 +69,7 @@ fn serve<R: Read + Send, W: Write + Send>(
     reader: R,
     writer: W,
     events: &Events<'_>,
-    worker_stack: usize,
+    threads: &Threads,
 ) -> io::Result<()> {
     server.start_clock()?;
     let connection = Connection {
@@ -66,12 +77,12 @@ fn serve<R: Read + Send, W: Write + Send>(
         session: Arc::new(server.session()),
         frames: Mutex::new(Frames::new(reader, server.limits().max_request_bytes)),
         output: Output::new(writer),
-        scheduler: Scheduler::new(server.calls()),
+        scheduler: Scheduler::new(server.calls(), threads.tick),
         events,
         deadline: OnceLock::new(),
         ended: Mutex::new(None),
     };
-    thread::scope(|scope| match connection.start(scope, worker_stack) {
+    thread::scope(|scope| match connection.start(scope, threads.stack) {
         // How much of its stack the caller's own thread has left is not known:
         // it does what takes next to none.
         Ok(()) => connection.write(),
@@ -161,12 +172,12 @@ impl<R: Read + Send, W: Write + Send> Connection<'_, R, W> {
     fn start<'scope>(
         &'scope self,
         scope: &'scope Scope<'scope, '_>,
-        worker_stack: usize,
+        stack: usize,
     ) -> io::Result<()> {
         for _ in 0..=self.server.calls() {
             thread::Builder::new()
                 .name("worker".into())
-                .stack_size(worker_stack)
+                .stack_size(stack)
                 .spawn_scoped(scope, || self.scheduler.work(self))?;
         }
         self.scheduler.open();

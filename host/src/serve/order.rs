@@ -131,9 +131,7 @@ impl Calls {
         if self.changing || self.running.len() + self.lent >= self.places {
             return None;
         }
-        let running = self.running.values();
-        let lasting = running.filter(|call| call.pace == Pace::Lasting).count();
-        let has_place = lasting < self.lasting;
+        let has_place = self.lasting_left() > 0;
         if has_place && !self.aside.is_empty() {
             return Some(Pace::Lasting);
         }
@@ -146,6 +144,19 @@ impl Calls {
             true => Pace::Lasting,
             false => Pace::Brief,
         })
+    }
+
+    /// Places that are left for calls that may take long.
+    fn lasting_left(&self) -> usize {
+        let running = self.running.values();
+        let lasting = running.filter(|call| call.pace == Pace::Lasting).count();
+        self.lasting.saturating_sub(lasting)
+    }
+
+    /// Whether it is worth waking somebody for the next one, if `others` are
+    /// about to run one each: it may run, and there is a processor for it.
+    pub(super) fn want_another(&self, others: usize) -> bool {
+        self.next_pace() == Some(Pace::Lasting) && self.lasting_left() > others
     }
 
     /// Takes out the next one that may run.
@@ -241,5 +252,85 @@ impl Calls {
     /// Whether there is none.
     pub(super) fn is_idle(&self) -> bool {
         !self.waits() && self.running.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use preopen_contract::about;
+    use preopen_contract::session::{Action, Protocol, Session};
+    use serde_json::json;
+
+    use super::{Calls, Job, Pace};
+    use crate::sandbox::Control;
+
+    /// Calls of which so many are in line, and so many may run.
+    fn in_line(calls: u32, places: usize) -> Calls {
+        let session = Session::new(about::identity("0", true), Protocol::Legacy);
+        let mut line = Calls::new(places);
+        for id in 0..calls {
+            let params = json!({"name": "tool", "arguments": {}});
+            let call =
+                json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params});
+            match session.receive(call.to_string().as_bytes()) {
+                Action::Call(call) => line.push(Job {
+                    call,
+                    changes: false,
+                }),
+                other => panic!("no call: {other:?}"),
+            }
+        }
+        line
+    }
+
+    /// Begins the next one.
+    fn begin(calls: &mut Calls) -> Option<(u64, Pace)> {
+        let (job, pace) = calls.next()?;
+        calls.begin(&job, pace, Control::new(0, None));
+        Some((job.serial(), pace))
+    }
+
+    /// Begins as many as may run.
+    fn begin_all(calls: &mut Calls) -> Vec<Pace> {
+        std::iter::from_fn(|| begin(calls))
+            .map(|(_, pace)| pace)
+            .collect()
+    }
+
+    #[test]
+    fn as_many_run_as_there_are_places_and_the_last_is_for_a_brief_one() {
+        for (places, expected) in [
+            (1, &[Pace::Lasting][..]),
+            (2, &[Pace::Lasting, Pace::Brief]),
+            (3, &[Pace::Lasting, Pace::Lasting, Pace::Brief]),
+        ] {
+            assert_eq!(begin_all(&mut in_line(9, places)), expected);
+        }
+    }
+
+    #[test]
+    fn a_place_is_lent_only_if_one_is_left_for_a_call() {
+        assert!(!in_line(0, 1).lend());
+        let mut calls = in_line(9, 2);
+        assert!(calls.lend());
+        assert!(!calls.lend());
+        let first = begin(&mut calls).expect("the place that is left");
+        assert_eq!(begin(&mut calls), None);
+        calls.give_back();
+        assert!(!calls.lend());
+        calls.end(first.0);
+        assert!(calls.lend());
+    }
+
+    #[test]
+    fn another_is_wanted_while_processors_are_left_beside_those_that_begin() {
+        let mut calls = in_line(9, 3);
+        assert!(calls.want_another(0) && calls.want_another(1) && !calls.want_another(2));
+        begin(&mut calls);
+        assert!(calls.want_another(0) && !calls.want_another(1));
+        begin(&mut calls);
+        assert!(!calls.want_another(0));
+        assert_eq!(begin(&mut calls).map(|(_, pace)| pace), Some(Pace::Brief));
+        assert!(!in_line(0, 3).want_another(0));
     }
 }

@@ -23,9 +23,21 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// same for answers that wait for the rest of their batch.
 const MAX_BACKLOG: usize = 16 << 20;
 
-/// Lines after which others begin with what they ask for, while there are more
-/// to take: waking somebody takes as long as taking some lines.
+/// Lines after which others begin with what they ask for, and answers that were
+/// left are written, while there are more to take: waking somebody takes as long
+/// as taking some lines.
 const STRIDE: usize = 8;
+
+/// A line that was taken.
+struct Taken {
+    /// What is to be done about it.
+    action: Action,
+    /// Bytes of answers that it holds already: what a batch holds itself goes
+    /// only once it is answered.
+    own: usize,
+    /// Another line has come already.
+    is_more: bool,
+}
 
 impl<R: Read + Send, W: Write + Send> Connection<'_, R, W> {
     /// Reads as long as it is this thread's turn. That ends with the input, and
@@ -54,26 +66,18 @@ impl<R: Read + Send, W: Write + Send> Connection<'_, R, W> {
 
     /// Reads until somebody else does; false at the end of the input.
     fn read_lines(&self) -> io::Result<bool> {
-        let limits = self.server.limits();
+        // Whoever had the turn before has left what it did not get to.
+        let mut goes_on = self.help();
         let mut taken = 0;
-        loop {
-            let (frame, is_more) = {
-                let mut frames = self.frames.lock().unwrap_or_else(PoisonError::into_inner);
-                // The longer a line, the more there must be room for before it is known.
-                let frame = frames.next(|| self.wait_for(Needs::Turn { bytes: MUCH }, 0))?;
-                (frame, frames.has_next())
+        while goes_on {
+            let Some(Taken {
+                action,
+                own,
+                is_more,
+            }) = self.next()?
+            else {
+                return Ok(false);
             };
-            let held = self.session.held();
-            let action = match frame {
-                None => return Ok(false),
-                Some(Frame::TooLong) => {
-                    let limit = limits.shown("max-request-bytes");
-                    Action::Reply(self.session.too_long(&limit))
-                }
-                Some(Frame::Line(line)) => self.take(&line),
-            };
-            // What a batch holds itself goes only once it is taken.
-            let own = self.session.held().saturating_sub(held);
             if !self.wait_for(Needs::of(&action), own) {
                 self.end_unbegun_of(action);
                 return Ok(false);
@@ -82,26 +86,53 @@ impl<R: Read + Send, W: Write + Send> Connection<'_, R, W> {
             taken += 1;
             if !is_more {
                 taken = 0;
-                if !self.help() {
-                    return Ok(true);
-                }
+                goes_on = self.help();
             } else if taken % STRIDE == 0 {
                 self.scheduler.rouse();
-                self.output.queue().rouse();
+                goes_on = self.write_out();
             }
         }
+        Ok(true)
+    }
+
+    /// Waits for the next line and takes it; none at the end.
+    fn next(&self) -> io::Result<Option<Taken>> {
+        let mut frames = self.frames.lock().unwrap_or_else(PoisonError::into_inner);
+        // The longer a line, the more there must be room for before it is known.
+        let frame = frames.next(|| self.wait_for(Needs::Turn { bytes: MUCH }, 0))?;
+        let is_more = frames.has_next();
+        drop(frames);
+        let held = self.session.held();
+        let action = match frame {
+            None => return Ok(None),
+            Some(Frame::TooLong) => {
+                let limit = self.server.limits().shown("max-request-bytes");
+                Action::Reply(self.session.too_long(&limit))
+            }
+            Some(Frame::Line(line)) => self.take(&line),
+        };
+        Ok(Some(Taken {
+            action,
+            own: self.session.held().saturating_sub(held),
+            is_more,
+        }))
     }
 
     /// Works off what was taken; whether it is still this thread's turn then.
     fn help(&self) -> bool {
-        if self.output.queue().is_left() {
-            match self.scheduler.help_with(|| self.write_left()) {
-                Some(true) => {}
-                Some(false) => return false,
-                None => self.output.queue().rouse(),
-            }
+        self.write_out() && self.scheduler.help(self)
+    }
+
+    /// Writes what was left; whether it is still this thread's turn then.
+    fn write_out(&self) -> bool {
+        if !self.output.queue().is_left() {
+            return true;
         }
-        self.scheduler.help(self)
+        let written = self.scheduler.help_with(|| self.write_left());
+        written.unwrap_or_else(|| {
+            self.output.queue().rouse();
+            true
+        })
     }
 
     /// What is to be done about a line. A panic in there ends the message and

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use preopen_contract::session::Call;
 
 use super::order::{Calls, Job, Pace};
-use super::turn::{TICK, Turn};
+use super::turn::Turn;
 use crate::sandbox::{Control, Interruption};
 
 /// What the threads of a connection do.
@@ -33,6 +33,8 @@ pub(super) trait Hands {
 
 /// The calls of one connection, and the threads that are there for it.
 pub(super) struct Scheduler {
+    /// Time between two looks at who has the turn to read.
+    tick: Duration,
     state: Mutex<State>,
     /// There is something to do.
     work: Condvar,
@@ -63,7 +65,7 @@ impl State {
 
 impl Scheduler {
     /// A scheduler that runs so many calls at a time. It takes one thread more.
-    pub(super) fn new(places: usize) -> Self {
+    pub(super) fn new(places: usize, tick: Duration) -> Self {
         let state = State {
             calls: Calls::new(places),
             turn: Turn::new(),
@@ -73,6 +75,7 @@ impl Scheduler {
             called: false,
         };
         Self {
+            tick,
             state: Mutex::new(state),
             work: Condvar::new(),
             watch: Condvar::new(),
@@ -147,9 +150,13 @@ impl Scheduler {
         self.lock().calls.push(job);
     }
 
-    /// Has others do what waits.
+    /// Has others begin with what waits, while the thread with the turn to read
+    /// is about to run one of these itself.
     pub(super) fn rouse(&self) {
-        self.call(&mut self.lock());
+        let mut state = self.lock();
+        if state.calls.want_another(1) {
+            self.call(&mut state);
+        }
     }
 
     /// Waits for `patience` at most until there is room for a call of so many
@@ -165,7 +172,10 @@ impl Scheduler {
         if state.has_room(bytes, &elsewhere) {
             return true;
         }
-        self.call(&mut state);
+        // Also those that are for whoever has the turn, which does nothing now.
+        if state.calls.next_pace().is_some() {
+            self.wake(&mut state);
+        }
         state.watchers += 1;
         let (mut state, waited) = self
             .ended
@@ -252,7 +262,7 @@ impl Scheduler {
             state.turn.watch(true);
             let (mut state, waited) = self
                 .watch
-                .wait_timeout(state, TICK)
+                .wait_timeout(state, self.tick)
                 .unwrap_or_else(PoisonError::into_inner);
             state.turn.watch(false);
             state.called = false;
@@ -271,22 +281,29 @@ impl Scheduler {
         state
     }
 
-    /// Wakes somebody if there is something to do, or everybody if there never
-    /// will be.
+    /// Wakes somebody if there is something to do for one more, or everybody if
+    /// there never will be. Calls for which there is no processor are left to
+    /// who has the turn to read, or to who takes it.
     fn call(&self, state: &mut State) {
         if state.closed {
             self.work.notify_all();
             self.watch.notify_all();
-            return;
+        } else if state.calls.want_another(0) {
+            self.wake(state);
+        } else if state.turn.lacks_watch() && state.sleeping > 0 {
+            self.wake(state);
         }
+    }
+
+    /// Wakes somebody who rests, unless somebody is on the way.
+    fn wake(&self, state: &mut State) {
         if state.called {
             return;
         }
-        let may_run = state.calls.next_pace().is_some();
-        if state.sleeping > 0 && (may_run || state.turn.lacks_watch()) {
+        if state.sleeping > 0 {
             state.called = true;
             self.work.notify_one();
-        } else if state.turn.is_watched() && may_run {
+        } else if state.turn.is_watched() {
             state.called = true;
             self.watch.notify_one();
         }

@@ -11,9 +11,11 @@ use preopen_contract::session::Protocol;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{Events, serve};
+use super::{Events, THREADS, Threads, serve};
 use crate::root::{Options, Root};
 use crate::server::Server;
+
+mod turns;
 
 /// No wait here is meant to come to its end.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -31,7 +33,7 @@ fn server() -> (Server, TempDir) {
 fn served<R: Read + Send, W: Write + Send>(
     input: R,
     output: W,
-    stack: usize,
+    threads: &Threads,
 ) -> Option<io::Result<()>> {
     let (server, _directory) = server();
     let events = Events {
@@ -39,7 +41,7 @@ fn served<R: Read + Send, W: Write + Send>(
         input_closed: &|| false,
         output_broken: &|| {},
     };
-    let serve = || serve(&server, input, output, &events, stack);
+    let serve = || serve(&server, input, output, &events, threads);
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(serve)).ok()
 }
 
@@ -47,17 +49,21 @@ fn served<R: Read + Send, W: Write + Send>(
 fn ends<R: Read + Send + 'static, W: Write + Send + 'static>(
     input: R,
     output: W,
-    stack: usize,
+    threads: Threads,
 ) -> Option<io::Result<()>> {
     let (send, ended) = channel();
-    thread::spawn(move || send.send(served(input, output, stack)));
+    thread::spawn(move || send.send(served(input, output, &threads)));
     ended.recv_timeout(PATIENCE).expect("it ends")
 }
 
 #[test]
 fn a_worker_that_cannot_be_started_ends_the_connection_with_an_error() {
     // No address space is this large.
-    let result = ends(io::empty(), io::sink(), 1 << 60);
+    let threads = Threads {
+        stack: 1 << 60,
+        ..THREADS
+    };
+    let result = ends(io::empty(), io::sink(), threads);
     assert!(matches!(result, Some(Err(_))));
 }
 
@@ -94,7 +100,7 @@ fn call(id: u32, tool: &str, arguments: &Value) -> String {
 fn answers(lines: &str) -> Vec<Value> {
     let (send, lines_out) = channel();
     let input = io::Cursor::new(lines.to_owned().into_bytes());
-    let result = ends(input, Lines(send, Vec::new()), super::WORKER_STACK);
+    let result = ends(input, Lines(send, Vec::new()), THREADS);
     assert!(matches!(result, Some(Ok(()))), "{result:?}");
     let mut answers: Vec<Value> = lines_out.try_iter().collect();
     answers.sort_by_key(|answer| answer["id"].as_u64());
@@ -162,7 +168,7 @@ impl Write for Panics {
 
 #[test]
 fn a_reader_that_panics_ends_the_connection_with_its_panic() {
-    assert!(ends(Panics, io::sink(), super::WORKER_STACK).is_none());
+    assert!(ends(Panics, io::sink(), THREADS).is_none());
 }
 
 /// Ends once it has heard that nobody reads the answers.
@@ -195,6 +201,6 @@ fn a_writer_that_panics_is_one_that_nobody_reads_from() {
             let _ = send.lock().expect("no panic").send(());
         },
     };
-    let result = serve(&server, input, Panics, &events, super::WORKER_STACK);
+    let result = serve(&server, input, Panics, &events, &THREADS);
     assert!(result.is_ok());
 }
