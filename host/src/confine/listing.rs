@@ -70,7 +70,6 @@ impl Entries {
             hidden,
         } = self;
         let policy = &confine.grant.policy;
-        let ahead = &mut confine.ahead;
         let whole = &mut confine.scratch;
         whole.clear();
         whole.push_str(path);
@@ -98,9 +97,6 @@ impl Entries {
                     _ => policy.file(whole),
                 };
                 if verdict == Verdict::Served || !Layer::Policy.holds() {
-                    if kind == FileType::RegularFile {
-                        ahead.shows(path, name);
-                    }
                     each(kind, name);
                     shown = true;
                 }
@@ -183,7 +179,6 @@ impl View<'_> {
         refuse(self.confine.grant.policy.directory(&node.path))?;
         let found = resolve::stat(&*node.file).map_err(fail)?;
         self.confine.seen.list(&node.path, &found);
-        self.confine.ahead.lists(&node.path);
         let again = || {
             let flags = OFlags::RDONLY | OFlags::DIRECTORY;
             resolve::open(&node.file, ".", flags, Mode::empty())
