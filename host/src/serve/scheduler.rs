@@ -111,20 +111,16 @@ impl Scheduler {
     /// there are none or somebody else reads; whether the turn is still its own.
     pub(super) fn help(&self, hands: &impl Hands) -> bool {
         let mut state = self.lock();
-        let Some((mut job, mut pace)) = state.calls.next() else {
+        let mut next = state.calls.next();
+        if next.is_none() {
             return true;
-        };
-        let absence = state.turn.leave();
-        loop {
-            state = self.run(state, job, pace, hands);
-            if !state.turn.is_kept(absence) {
-                return false;
-            }
-            (job, pace) = match state.calls.next() {
-                Some(next) => next,
-                None => return state.turn.resume(absence),
-            };
         }
+        let absence = state.turn.leave();
+        while let Some((job, pace)) = next {
+            state = self.run(state, job, pace, hands);
+            next = state.calls.next();
+        }
+        state.turn.resume(absence)
     }
 
     /// Does something else on the thread with the turn to read, in the place

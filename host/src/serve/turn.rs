@@ -83,14 +83,9 @@ impl Turn {
         Absence(self.absences)
     }
 
-    /// Whether nobody has taken the turn in this absence.
-    pub(super) fn is_kept(&self, absence: Absence) -> bool {
-        self.holder == Holder::Away && Absence(self.absences) == absence
-    }
-
     /// Its holder reads on, unless somebody has taken the turn; whether it does.
     pub(super) fn resume(&mut self, absence: Absence) -> bool {
-        let is_kept = self.is_kept(absence);
+        let is_kept = self.holder == Holder::Away && Absence(self.absences) == absence;
         if is_kept {
             self.holder = Holder::Reads;
         }
@@ -159,12 +154,11 @@ mod tests {
         let mut turn = taken();
         let absence = turn.leave();
         turn.look();
-        assert!(turn.is_kept(absence));
+        assert!(!turn.take());
         turn.look();
-        assert!(!turn.is_kept(absence));
         assert!(turn.take());
         assert!(!turn.resume(absence));
-        // Nor does it get it back while the next one is away.
+        // Nor does it get the turn back while the next one is away.
         let next = turn.leave();
         assert!(!turn.resume(absence));
         assert!(turn.resume(next));

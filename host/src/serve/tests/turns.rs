@@ -26,15 +26,19 @@ fn write(id: u32) -> String {
     )
 }
 
-/// Gives one piece at each reading, once `may_read` says so.
+/// Gives one piece at each reading, once `may_read` says so. After its end
+/// nobody may read.
 struct Pieces<F> {
-    pieces: std::vec::IntoIter<String>,
+    pieces: Option<std::vec::IntoIter<String>>,
     may_read: F,
 }
 
 impl<F: FnMut(Option<&str>)> Read for Pieces<F> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let piece = self.pieces.next();
+        let piece = self.pieces.as_mut().expect("it has not ended").next();
+        if piece.is_none() {
+            self.pieces = None;
+        }
         (self.may_read)(piece.as_deref());
         let piece = piece.unwrap_or_default();
         buffer[..piece.len()].copy_from_slice(piece.as_bytes());
@@ -61,15 +65,15 @@ impl Write for Signed {
 fn what_comes_alone_is_answered_by_the_thread_that_read_it() {
     let (send, written) = channel();
     let mut reader = None;
+    let lines: Vec<String> = (0..100)
+        .map(|id| match id % 3 {
+            0 => ping(id),
+            1 => write(id),
+            _ => read(id),
+        })
+        .collect();
     let input = Pieces {
-        pieces: (0..100)
-            .map(|id| match id % 3 {
-                0 => ping(id),
-                1 => write(id),
-                _ => read(id),
-            })
-            .collect::<Vec<_>>()
-            .into_iter(),
+        pieces: Some(lines.into_iter()),
         may_read: move |_: Option<&str>| {
             if let Some(reader) = reader.replace(thread::current().id()) {
                 let writer = written.recv_timeout(PATIENCE).expect("an answer");
@@ -110,7 +114,7 @@ fn whoever_cannot_write_an_answer_yet_keeps_nobody_from_reading() {
         let mut lines = vec![first];
         lines.extend((1..50).map(|id| if id % 2 == 0 { ping(id) } else { read(id) }));
         let input = Pieces {
-            pieces: lines.into_iter(),
+            pieces: Some(lines.into_iter()),
             may_read: move |piece: Option<&str>| {
                 if piece.is_none() {
                     let _ = tell.send(());
@@ -160,7 +164,7 @@ fn calls_keep_their_order_however_often_the_turn_is_taken() {
     }
     pieces.push(piece);
     let input = Pieces {
-        pieces: pieces.into_iter(),
+        pieces: Some(pieces.into_iter()),
         may_read: |_: Option<&str>| {},
     };
     let threads = Threads {
