@@ -32,7 +32,9 @@ impl RequestId {
     /// Appends the id as JSON.
     pub(super) fn append(&self, out: &mut String) {
         match self {
-            Self::String(text) => json::append(out, &**text),
+            Self::String(text) => {
+                json::quote(out, text);
+            }
             Self::Integer(digits) => out.push_str(digits),
         }
     }

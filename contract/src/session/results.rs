@@ -95,15 +95,15 @@ fn begin(identity: &Identity, era: Era) -> String {
 
 fn server_info(out: &mut String, identity: &Identity) {
     out.push_str("{\"name\":");
-    json::append(out, &identity.name);
+    json::quote(out, &identity.name);
     out.push_str(",\"version\":");
-    json::append(out, &identity.version);
+    json::quote(out, &identity.version);
     out.push('}');
 }
 
 fn instructions(out: &mut String, identity: &Identity) {
     out.push_str(",\"instructions\":");
-    json::append(out, &identity.instructions);
+    json::quote(out, &identity.instructions);
 }
 
 fn cacheable(out: &mut String) {

@@ -48,6 +48,8 @@ pub(crate) struct Seen {
     /// The one that all directories are on.
     disk: Option<(u32, u32)>,
     looks: u32,
+    /// There is something among the things that can be watched.
+    has_directories: bool,
     watch: Option<Watch>,
     /// How many of the things no watch tells of.
     untold: usize,
@@ -74,6 +76,7 @@ impl Default for Seen {
             certain: true,
             disk: None,
             looks: 0,
+            has_directories: false,
             watch: None,
             untold: 0,
             is_news: false,
@@ -128,9 +131,11 @@ impl Seen {
             Some(thing) => thing.stamp == stamp,
             None if self.things.len() >= MAX_THINGS => false,
             None => {
+                let is_directory = kind(found) == FileType::Directory;
+                self.has_directories |= is_directory;
                 let thing = Thing {
                     stamp,
-                    is_directory: kind(found) == FileType::Directory,
+                    is_directory,
                     watched: false,
                     untold: true,
                 };
@@ -151,7 +156,7 @@ impl Seen {
             return false;
         }
         self.looks += 1;
-        if self.looks > LOOKS && self.watch.is_none() {
+        if self.looks > LOOKS && self.has_directories && self.watch.is_none() {
             self.watch = Watch::new(around);
             self.is_news = true;
         }

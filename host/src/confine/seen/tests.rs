@@ -247,6 +247,22 @@ fn what_changes_before_it_is_watched_is_not_missed() {
 }
 
 #[test]
+fn a_watch_is_only_asked_where_it_could_tell_something() {
+    let mut world = World::new();
+    world.look("a/b/deep.txt");
+    for _ in 0..2 * LOOKS {
+        assert!(world.seen.can_be_held(&world.root, &world.around));
+    }
+    assert!(world.seen.watch.is_none() && world.is_unchanged());
+    world.list("c");
+    assert!(world.seen.can_be_held(&world.root, &world.around));
+    assert_eq!(world.seen.watch.is_some(), ways().contains(&Way::Watching));
+    assert!(world.is_unchanged());
+    fs::write(world.path().join("c/new"), "").unwrap();
+    assert!(!world.is_unchanged());
+}
+
+#[test]
 fn a_doubt_stays() {
     let mut world = World::walked(Way::Looking);
     world.seen.doubt();
