@@ -96,9 +96,11 @@ impl ContentHash {
     /// answer is what is left to the host.
     pub(crate) fn close(self, out: &mut String) -> Option<Unhashed> {
         let left = match self {
-            Self::Left(content) => u32::try_from(out.len())
-                .ok()
-                .map(|at| Unhashed { content, at }),
+            Self::Left(content) => u32::try_from(out.len()).ok().map(|at| Unhashed {
+                content: Some(content),
+                at,
+                text_at: None,
+            }),
             taken => {
                 out.push_str(&taken.finish());
                 None

@@ -18,6 +18,7 @@ mod audit;
 mod component;
 mod confine;
 mod engine;
+mod hasher;
 mod layer;
 mod lockdown;
 mod root;

@@ -20,6 +20,7 @@ const UNIT: usize = 6;
 /// quote. None if it has none, or if it is not as RFC 8259, section 7, has it,
 /// or says what is not Unicode text: a surrogate without the other one.
 #[must_use]
+#[inline(never)]
 pub fn end(text: &[u8], mut at: usize) -> Option<usize> {
     // Bytes at the beginning of a block that an escape before it goes on with.
     let mut skipped = 0;
@@ -80,14 +81,18 @@ pub fn unescaped(mut text: Vec<u8>, content: Range<usize>) -> Option<Vec<u8>> {
 }
 
 /// Says at the beginning of `text` what the string says whose content is the
-/// rest of it from `at`; how many bytes that takes.
+/// rest of it from `at`; how many bytes that takes. By itself it is small enough
+/// for registers alone.
+#[inline(never)]
 fn compact(text: &mut [u8], mut at: usize) -> Option<usize> {
     let mut to = 0;
     while at < text.len() {
-        let plain = match text.get(at..)?.first_chunk::<LANE>().copied() {
+        let plain = match text.get(at..)?.first_chunk::<LANE>() {
             Some(lane) => {
+                let plain = first_backslash(lane);
+                let lane = *lane;
                 *text.get_mut(to..)?.first_chunk_mut()? = lane;
-                first_backslash(&lane)
+                plain
             }
             None => {
                 let rest = text.get(at..)?.iter();

@@ -39,6 +39,24 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
+    /// One that is complete but for the content hash of what was written, which the host has seen:
+    /// it is the last member of `json`, which lacks what closes it, and belongs at this place in
+    /// the text.
+    pub(crate) fn hashed_as_written(mut json: String, text: Option<(String, usize)>) -> Self {
+        let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        let unhashed = Unhashed {
+            content: None,
+            at: place(json.len()),
+            text_at: text.as_ref().map(|(_, at)| place(*at)),
+        };
+        json.push_str("\"}");
+        Self {
+            structured: Some(json),
+            text: text.map(|(text, _)| text),
+            unhashed: Some(unhashed),
+        }
+    }
+
     /// One that is structured alone, and complete but for the text of its content hash, its last
     /// member, and what closes it.
     pub(crate) fn structured(mut json: String, hash: ContentHash) -> Self {

@@ -189,16 +189,24 @@ impl View<'_> {
     pub(super) fn write_at(
         &mut self,
         descriptor: &Resource<Descriptor>,
-        bytes: &[u8],
+        mut bytes: Vec<u8>,
         offset: u64,
     ) -> FsResult<u64> {
         let file = self.node(descriptor)?.holds(DescriptorFlags::WRITE)?;
-        let written = system::write(file, bytes, offset).map_err(fail)?;
+        let written = system::write(file, &bytes, offset).map_err(fail)?;
         self.confine.counters.wrote(written);
+        if let Some(hash) = &mut self.confine.written {
+            bytes.truncate(written);
+            hash.add(bytes);
+        }
         Ok(written as u64)
     }
 
     pub(super) fn flush(&mut self, descriptor: &Resource<Descriptor>) -> FsResult<()> {
+        // The processor has nothing else to do while the disk has.
+        if let Some(hash) = &mut self.confine.written {
+            hash.begin();
+        }
         let node = self.node(descriptor)?;
         let right = if node.is_directory {
             DescriptorFlags::MUTATE_DIRECTORY

@@ -2,7 +2,7 @@
 //! and putting a finished temporary in a file's place. What lists them stands in
 //! `listing`.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use preopen_contract::policy::{Policy, Verdict};
 use rustix::fs::{FileType, Mode, OFlags, RawMode};
@@ -17,6 +17,7 @@ use super::errno::{fail, refuse};
 use super::resolve::{self, Place};
 use super::system::{self, Found};
 use super::temporaries::{self, is_temporary};
+use super::unfinished::{MODE, Made};
 use super::{Grant, View};
 use crate::layer::Layer;
 
@@ -102,19 +103,25 @@ impl View<'_> {
         below: &str,
     ) -> FsResult<()> {
         let otherwise = ErrorCode::Unsupported;
-        self.place(from, temporary, to, below, otherwise, |old, new| {
+        self.place(from, temporary, to, below, otherwise, |old, new, made| {
             match new.stat() {
-                Err(Errno::NOENT) => inherit_group(old, new)?,
+                Err(Errno::NOENT) => inherit_group(old, new, made)?,
                 Err(errno) => return Err(errno),
-                Ok(found) if kind(&found) == FileType::RegularFile => {
-                    keep_attributes(old, &found)?;
-                }
+                Ok(found) if kind(&found) == FileType::RegularFile => match made {
+                    Some(made) => made.keep_attributes(&found)?,
+                    None => keep_attributes(old, &found)?,
+                },
                 Ok(found) if kind(&found) == FileType::Directory => return Err(Errno::ISDIR),
                 Ok(_) if !Layer::Policy.holds() => {}
                 // A link, a pipe, a socket or a device is not there to be replaced.
                 Ok(_) => return Err(Errno::NOENT),
             }
-            system::rename(old.directory(), old.name, new.directory(), new.name)
+            system::rename(old.directory(), old.name, new.directory(), new.name)?;
+            // It no longer stands where it was made.
+            if let Some(made) = made {
+                made.stays();
+            }
+            Ok(())
         })
     }
 
@@ -128,8 +135,8 @@ impl View<'_> {
         below: &str,
     ) -> FsResult<()> {
         let otherwise = ErrorCode::NotPermitted;
-        self.place(from, temporary, to, below, otherwise, |old, new| {
-            inherit_group(old, new)?;
+        self.place(from, temporary, to, below, otherwise, |old, new, made| {
+            inherit_group(old, new, made)?;
             system::put(old.directory(), old.name, new.directory(), new.name)
         })
     }
@@ -143,7 +150,7 @@ impl View<'_> {
         to: &Resource<Descriptor>,
         below: &str,
         otherwise: ErrorCode,
-        operation: impl FnOnce(&Place<'_>, &Place<'_>) -> Result<(), Errno>,
+        operation: impl FnOnce(&Place<'_>, &Place<'_>, Option<&Made>) -> Result<(), Errno>,
     ) -> FsResult<()> {
         self.node(from)?.mutable()?;
         self.node(to)?.mutable()?;
@@ -157,7 +164,8 @@ impl View<'_> {
         refuse(policy.file(&target.whole))?;
         let old = Place::of(root.as_fd(), &source.whole).map_err(fail)?;
         let new = Place::of(root.as_fd(), &target.whole).map_err(fail)?;
-        operation(&old, &new).map_err(|errno| match errno {
+        let made = self.confine.temporary(&source.whole);
+        operation(&old, &new, made.as_deref()).map_err(|errno| match errno {
             // Another file system is mounted between the two.
             Errno::XDEV => ErrorCode::CrossDevice.into(),
             errno => fail(errno),
@@ -188,13 +196,26 @@ pub(super) fn changed(policy: &Policy, whole: &str) -> Verdict {
 
 /// Gives the temporary the group that a file made in its new directory would
 /// have: that of the directory, where its set-group-id bit says so (inode(7)).
-fn inherit_group(temporary: &Place<'_>, new: &Place<'_>) -> Result<(), Errno> {
+fn inherit_group(
+    temporary: &Place<'_>,
+    new: &Place<'_>,
+    made: Option<&Made>,
+) -> Result<(), Errno> {
     let directory = resolve::stat(new.directory())?;
     if !Mode::from_raw_mode(directory.mode).contains(Mode::SGID) {
         return Ok(());
     }
-    // Without membership it stays with its maker's.
-    system::give(open(temporary)?.as_fd(), None, Some(directory.group))
+    let give = |file: BorrowedFd<'_>| {
+        // Without membership it stays with its maker's.
+        system::give(file, None, Some(directory.group))
+    };
+    match made {
+        Some(made) => {
+            made.changes();
+            give(made.file().as_fd())
+        }
+        None => give(open(temporary)?.as_fd()),
+    }
 }
 
 /// Gives the temporary the mode of the file it is about to replace, and its
@@ -202,13 +223,32 @@ fn inherit_group(temporary: &Place<'_>, new: &Place<'_>) -> Result<(), Errno> {
 fn keep_attributes(temporary: &Place<'_>, found: &Found) -> Result<(), Errno> {
     let file = open(temporary)?;
     let own = resolve::stat(&file)?;
+    assimilate(file.as_fd(), &own, found)
+}
+
+impl Made {
+    /// The same through the descriptor that it was made with: in most cases it
+    /// is known to have all of it.
+    fn keep_attributes(&self, found: &Found) -> Result<(), Errno> {
+        let own = self.found()?;
+        let of = |found: &Found| (found.owner, found.group, found.mode & MODE);
+        let (owner, group, mode) = of(found);
+        if of(&own) == (owner, group, mode & KEPT_MODE) {
+            return Ok(());
+        }
+        self.changes();
+        assimilate(self.file().as_fd(), &own, found)
+    }
+}
+
+fn assimilate(file: BorrowedFd<'_>, own: &Found, found: &Found) -> Result<(), Errno> {
     if own.owner != found.owner {
-        system::give(file.as_fd(), Some(found.owner), None)?;
+        system::give(file, Some(found.owner), None)?;
     }
     if own.group != found.group {
-        system::give(file.as_fd(), None, Some(found.group))?;
+        system::give(file, None, Some(found.group))?;
     }
-    system::set_mode(file.as_fd(), found.mode & KEPT_MODE)
+    system::set_mode(file, found.mode & KEPT_MODE)
 }
 
 /// Opens a temporary to change what is said of it.

@@ -42,6 +42,8 @@ use wasmtime::component::{HasData, Linker, ResourceTable};
 use wasmtime_wasi::p2::bindings::filesystem::preopens;
 use wasmtime_wasi::p2::bindings::sync::filesystem::types;
 
+use crate::hasher::Written;
+
 /// One directory and what may be done below it: all that a component gets.
 #[derive(Debug)]
 pub(crate) struct Grant {
@@ -179,8 +181,12 @@ pub(crate) struct Confine {
     scratch: String,
     /// The directory it has locked, as long as a temporary of it is open.
     turn: Weak<unfinished::Lock>,
+    /// The file that it made last, as long as that is open.
+    latest: Weak<unfinished::Made>,
     /// Directories it has made for a call that is not done yet.
     made: Vec<String>,
+    /// The hash of what it writes, if anybody wants it.
+    pub(crate) written: Option<Written>,
     seen: Seen,
 }
 
@@ -211,8 +217,10 @@ impl Confine {
             counters,
             scratch: String::new(),
             turn: Weak::new(),
+            latest: Weak::new(),
             seen: Seen::default(),
             made: Vec::new(),
+            written: None,
         }
     }
 }

@@ -20,6 +20,7 @@ use super::link;
 use super::parked;
 use super::pool::{self, Room, Slot, Slots};
 use crate::confine::{Confine, Grant, View};
+use crate::hasher::Written;
 
 /// The most handles an instance may hold; the tools need one a directory level.
 const MAX_HANDLES: usize = 4096;
@@ -87,6 +88,11 @@ impl Cell {
         state.confine.count(Arc::clone(control.counters()));
     }
 
+    /// From here on what it writes is hashed, with a key if there is one.
+    pub(super) fn hash_writes(&mut self, key: Option<&[u8]>) {
+        self.store.data_mut().confine.written = Some(Written::new(key));
+    }
+
     /// Takes note of how the work ended: what ended by itself leaves what it made.
     pub(crate) fn end<T>(&mut self, result: wasmtime::Result<T>) -> Ended<T> {
         if result.is_ok() {
@@ -95,6 +101,7 @@ impl Cell {
         Ended {
             result,
             memory_ran_out: self.memory_ran_out(),
+            written: self.store.data_mut().confine.written.take().map(Box::new),
         }
     }
 
@@ -109,6 +116,8 @@ pub(crate) struct Ended<T> {
     pub(crate) result: wasmtime::Result<T>,
     /// It asked for more memory than it may have.
     pub(crate) memory_ran_out: bool,
+    /// The hash of what it wrote, if it was asked for.
+    pub(super) written: Option<Box<Written>>,
 }
 
 /// Where instances are made, used once and thrown away.

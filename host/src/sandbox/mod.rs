@@ -28,6 +28,7 @@ pub(crate) use self::embedded::{COMPONENT, Source};
 use self::parked::{Lot, Parked};
 use crate::component;
 use crate::confine::Grant;
+use crate::hasher::Written;
 use crate::root::Root;
 use crate::shortage::Shortage;
 
@@ -246,6 +247,7 @@ impl Sandbox {
         };
         let Ready { guest, cell } = used.insert(ready);
         cell.begin(control);
+        cell.hash_writes(self.settings.hash_key.as_deref());
         let tools = guest.preopen_mcp_tools();
         let result = tools.call_call_tool(&mut cell.store, settings, name, arguments);
         cell.end(result)
@@ -298,6 +300,7 @@ impl Sandbox {
             Err(error) => Err(Ended {
                 result: Err(error),
                 memory_ran_out: cell.memory_ran_out(),
+                written: None,
             }),
         }
     }
@@ -327,14 +330,15 @@ impl Sandbox {
             control.check();
         }
         match ended.result {
-            Ok(Ok(answer)) => {
-                let Some(structured) = self.structured(answer.structured, answer.unhashed) else {
+            Ok(Ok(mut answer)) => {
+                let written = ended.written;
+                let Some((structured, text)) = self.hashed(&mut answer, written) else {
                     crate::diagnostics::report(&format_args!("{name} left no place for a hash"));
                     return Outcome::Internal;
                 };
                 let answer = ToolResult {
                     structured,
-                    text: answer.text,
+                    text,
                     is_error: answer.is_error,
                 };
                 match self.foreign {
@@ -358,18 +362,20 @@ impl Sandbox {
         }
     }
 
-    /// A structured answer with its content hash; nothing where it has no
+    /// What an answer says, with its content hash; nothing where it has no
     /// place for the one it asks for.
-    fn structured(
+    fn hashed(
         &self,
-        structured: Option<String>,
-        unhashed: Option<tools::Unhashed>,
-    ) -> Option<Option<String>> {
-        let Some(unhashed) = unhashed else {
-            return Some(structured);
+        answer: &mut tools::ToolResult,
+        written: Option<Box<Written>>,
+    ) -> Option<(Option<String>, Option<String>)> {
+        let (structured, text) = (answer.structured.take(), answer.text.take());
+        let Some(unhashed) = answer.unhashed.take() else {
+            return Some((structured, text));
         };
         let key = self.settings.hash_key.as_deref();
-        hashing::complete(structured?, &unhashed, key).map(Some)
+        let (structured, text) = hashing::complete(structured?, text, &unhashed, key, written.map(|it| *it))?;
+        Some((Some(structured), text))
     }
 
     /// The answer of a component that is not ours.

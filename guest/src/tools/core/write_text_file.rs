@@ -85,8 +85,6 @@ fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
         return Err(Refusal::NothingWritable);
     }
     placing::place(call.root, call.settings, name, condition, content)?;
-    let mut hash = ContentHash::structured(call.settings);
-    hash.update(content);
     let mut written = json::text(&Written {
         path: name,
         bytes: content.len(),
@@ -94,6 +92,11 @@ fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
     // The hash is the last member.
     written.pop();
     written.push_str(r#","content_hash":""#);
+    if call.settings.host_hashes {
+        return Ok(Answer::hashed_as_written(written, None));
+    }
+    let mut hash = ContentHash::new(call.settings.hash_key.as_deref());
+    hash.update(content);
     Ok(Answer::structured(written, hash))
 }
 

@@ -27,7 +27,6 @@ pub(super) const TOOL: Tool = Tool {
 struct Written<'a> {
     path: &'a str,
     bytes: u64,
-    content_hash: String,
     replaced: bool,
     created_directories: usize,
 }
@@ -97,26 +96,29 @@ impl Content for Sent<'_> {
 }
 
 impl Sent<'_> {
-    /// Its size and hash, which shows too whether it can be decoded at all.
-    fn measure(&self, settings: &Settings) -> Result<(u64, String), Refusal> {
-        let limit = settings.limits.max_write_bytes;
-        let within = |size| match size > limit {
-            true => Err(Refusal::ContentTooLarge { size, limit }),
-            false => Ok(()),
-        };
-        if let Self::Text(text) = self {
-            // What is known at once need not be hashed first.
-            within(text.len() as u64)?;
-        }
+    /// Its size, which shows too whether it can be decoded at all.
+    fn size(&self, limit: u64) -> Result<u64, Refusal> {
         let mut size = 0;
-        let mut hash = ContentHash::new(settings.hash_key.as_deref());
+        match self {
+            Self::Text(text) => size = text.len() as u64,
+            Self::Base64(text) => base64_text::decode(text, &mut |block| {
+                size += block.len() as u64;
+                Ok(())
+            })?,
+        }
+        match size > limit {
+            true => Err(Refusal::ContentTooLarge { size, limit }),
+            false => Ok(size),
+        }
+    }
+
+    fn hash(&self, key: Option<&[u8]>) -> Result<String, Refusal> {
+        let mut hash = ContentHash::new(key);
         self.blocks(&mut |block| {
-            size += block.len() as u64;
             hash.update(block);
             Ok(())
         })?;
-        within(size)?;
-        Ok((size, hash.finish()))
+        Ok(hash.finish())
     }
 }
 
@@ -132,28 +134,49 @@ fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
         return Err(Refusal::IsDirectory);
     }
     let path = path.as_str();
-    let (bytes, content_hash) = content.measure(call.settings)?;
+    let Settings {
+        host_hashes,
+        hash_key,
+        limits,
+        ..
+    } = call.settings;
+    let bytes = content.size(limits.max_write_bytes)?;
     let placed = placing::place(call.root, call.settings, path, condition, &content)?;
+    let hash = match host_hashes {
+        true => String::new(),
+        false => content.hash(hash_key.as_deref())?,
+    };
 
     let done = match placed.replaced {
         true => "Replaced",
         false => "Created",
     };
     let size = counted(bytes, "byte", "bytes");
-    let mut text = format!("{done} {path} ({size}, {content_hash})");
+    let mut text = format!("{done} {path} ({size}, ");
+    let at = text.len();
+    text.push_str(&hash);
+    text.push(')');
     match placed.directories {
         0 => {}
         1 => text.push_str("\nCreated its directory too"),
         made => text.push_str(&format!("\nCreated {made} directories for it too")),
     }
+    let mut written = json::text(&Written {
+        path,
+        bytes,
+        replaced: placed.replaced,
+        created_directories: placed.directories,
+    });
+    // The hash is the last member.
+    written.pop();
+    written.push_str(r#","content_hash":""#);
+    if *host_hashes {
+        return Ok(Answer::hashed_as_written(written, Some((text, at))));
+    }
+    written.push_str(&hash);
+    written.push_str("\"}");
     Ok(Answer {
-        structured: Some(json::text(&Written {
-            path,
-            bytes,
-            content_hash,
-            replaced: placed.replaced,
-            created_directories: placed.directories,
-        })),
+        structured: Some(written),
         text: Some(text),
         unhashed: None,
     })
