@@ -8,14 +8,14 @@ use std::vec;
 
 use crate::cursor::{Cursor, Traversal};
 use crate::digest::STATE;
+use crate::names::Names;
 use crate::paths::Paths;
 use crate::root::{File, Identity, Version};
-use crate::tree::Kind;
 
 /// What is still to come of a traversal.
 pub(crate) enum Kept {
     /// The entries of a directory.
-    Entries(vec::IntoIter<(Kind, String)>),
+    Entries(Names),
     /// Paths that match.
     Paths(Paths),
     /// Files to scan, and what each was when the state was taken.

@@ -16,6 +16,7 @@ mod item;
 mod kept;
 mod likely;
 mod lines;
+mod names;
 mod needle;
 mod page;
 mod parents;

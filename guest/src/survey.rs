@@ -2,8 +2,7 @@
 //! of what it could not look into. Where a walk for programs fails as a whole,
 //! this one goes on and says how much is missing.
 
-use std::vec;
-
+use crate::names::Names;
 use crate::refusal::Refusal;
 use crate::tree::Directory;
 use crate::walk::{Bounds, sorted};
@@ -46,7 +45,7 @@ struct Frame<D> {
     /// None for a directory that was not looked into.
     directory: Option<D>,
     /// Names still to come, in order; a directory's ends with a slash.
-    names: vec::IntoIter<String>,
+    names: Names,
     /// The length of this directory's path with the slash behind it.
     prefix: usize,
 }
@@ -105,8 +104,8 @@ impl<'a, D: Directory> Survey<'a, D> {
                 seen,
             }));
         };
-        self.path.push_str(&name);
-        let Some(name) = name.strip_suffix('/') else {
+        self.path.push_str(name);
+        let Some(name) = name.strip_suffix('/').map(str::to_owned) else {
             let directory = self
                 .frames
                 .last()
@@ -117,9 +116,9 @@ impl<'a, D: Directory> Survey<'a, D> {
                 directory,
             }));
         };
-        let (directory, names) = match self.enter(name, depth)? {
+        let (directory, names) = match self.enter(&name, depth)? {
             Some((directory, names)) => (Some(directory), names),
-            None => (None, Vec::new().into_iter()),
+            None => (None, Names::default()),
         };
         self.frames.push(Frame {
             directory,
@@ -130,11 +129,7 @@ impl<'a, D: Directory> Survey<'a, D> {
     }
 
     /// Opens and lists the directory `name`, which is at the end of the path, if it can be.
-    fn enter(
-        &mut self,
-        name: &str,
-        depth: usize,
-    ) -> Result<Option<(D, vec::IntoIter<String>)>, Refusal> {
+    fn enter(&mut self, name: &str, depth: usize) -> Result<Option<(D, Names)>, Refusal> {
         let parent = self
             .frames
             .last()

@@ -7,15 +7,17 @@ use preopen_contract::path::RelPath;
 use serde_json::json;
 
 use crate::bindings::exports::preopen::mcp::tools::Settings;
+use crate::cursor::Position;
 use crate::digest::{Fields, STATE};
 use crate::item::Value;
 use crate::kept::Kept;
 use crate::likely::Likely;
+use crate::names::Names;
 use crate::page::Paging;
 use crate::refusal::Refusal;
 use crate::tools::schema::Reading;
 use crate::tools::{Answer, Call, Tool, id};
-use crate::tree::{Kind, Wanted};
+use crate::tree::{Entry, Kind, Wanted};
 use crate::walk::list;
 
 const MAX_ITEMS: usize = 200;
@@ -69,56 +71,44 @@ fn call(call: &Call<'_>) -> Result<Answer, Refusal> {
         prefix.push('/');
     }
     let [first, ..] = paging.start();
-    if let Some((state, Kept::Entries(mut rest))) = paging.kept() {
-        let shown = fill(&mut paging, prefix, rest.as_slice());
-        rest.by_ref().take(shown).for_each(drop);
-        let next = (rest.len() > 0).then(|| {
-            let position = [first + shown as u64, 0, 0];
-            (position, Kept::Entries(rest))
-        });
-        return paging.finish(|| state, next);
+    if let Some((state, Kept::Entries(rest))) = paging.kept() {
+        let shown = fill(&mut paging, prefix, &rest);
+        return paging.finish(|| state, behind(rest, first, shown));
     }
 
     let mut listed = listed(call, &path, prefix.len())?;
-    if listed.is_empty() {
+    if listed.left() == 0 {
         if !path.is_root() {
             return Err(Refusal::Missing);
         }
         call.root.serves_something()?;
     }
-    let first = usize::try_from(first).map_or(listed.len(), |first| first.min(listed.len()));
-    let end = first + fill(&mut paging, prefix, listed.get(first..).unwrap_or_default());
-    if paging.resume.is_none() && end == listed.len() {
+    listed.skip(usize::try_from(first).unwrap_or(usize::MAX));
+    let shown = fill(&mut paging, prefix, &listed);
+    if paging.resume.is_none() && shown == listed.left() {
         // Nobody depends on the state.
         return paging.finish(|| [0; STATE], None);
     }
     let state = state(&listed);
-    let rest = listed.split_off(end);
-    let next = (!rest.is_empty()).then(|| ([end as u64, 0, 0], Kept::Entries(rest.into_iter())));
+    let next = behind(listed, first, shown);
     paging.finish(|| state, next)
 }
 
 /// What there is to list in the directory `path`, in order: its files, and the directories with a
 /// served file below. `prefix` is the length of its path with the slash behind it.
-fn listed(call: &Call<'_>, path: &RelPath, prefix: usize) -> Result<Vec<(Kind, String)>, Refusal> {
+fn listed(call: &Call<'_>, path: &RelPath, prefix: usize) -> Result<Names, Refusal> {
     let directory = call.root.asked_directory(path)?;
     let mut bounds = call.bounds();
-    let mut entries = Vec::with_capacity(32);
-    list(
-        &*directory,
-        prefix,
-        &mut bounds,
-        Wanted::All,
-        &mut |entry| {
-            entries.push((entry.kind, entry.name.to_owned()));
-            ControlFlow::Continue(())
-        },
-    )?
-    .map_err(Refusal::reading)?;
-    entries.sort_unstable_by(|(_, one), (_, other)| one.cmp(other));
+    let mut listed = Names::new();
+    let mut add = |entry: Entry<'_>| {
+        listed.push(entry.kind, entry.name, "");
+        ControlFlow::Continue(())
+    };
+    list(&*directory, prefix, &mut bounds, Wanted::All, &mut add)?.map_err(Refusal::reading)?;
+    listed.sort();
     let (mut likely, mut fault) = (Likely::default(), Ok(()));
-    entries.retain(|(kind, name)| {
-        if *kind != Kind::Directory || fault.is_err() {
+    listed.retain(|kind, name| {
+        if kind != Kind::Directory || fault.is_err() {
             return true;
         }
         let shown = likely.holds_file(&*directory, name, prefix + name.len() + 1, 1, &mut bounds);
@@ -127,15 +117,15 @@ fn listed(call: &Call<'_>, path: &RelPath, prefix: usize) -> Result<Vec<(Kind, S
             true
         })
     });
-    fault.map(|()| entries)
+    fault.map(|()| listed)
 }
 
-/// Fills the page with `entries` of the directory whose path is `prefix`; the answer is how many
-/// there was room for.
-fn fill(paging: &mut Paging<'_>, prefix: String, entries: &[(Kind, String)]) -> usize {
+/// Fills the page with what is still to be read of `listed`, of the directory whose path is
+/// `prefix`; the answer is how many there was room for.
+fn fill(paging: &mut Paging<'_>, prefix: String, listed: &Names) -> usize {
     let mut path = prefix;
     let prefix = path.len();
-    let fits = |(kind, name): &&(Kind, String)| {
+    let fits = |(kind, name): &(Kind, &str)| {
         path.truncate(prefix);
         path.push_str(name);
         let item = [
@@ -146,13 +136,20 @@ fn fill(paging: &mut Paging<'_>, prefix: String, entries: &[(Kind, String)]) -> 
         let hashed: &[&[u8]] = &[kind.name().as_bytes(), b"\0", path.as_bytes(), b"\n"];
         paging.page.push(&item, hashed)
     };
-    entries.iter().take_while(fits).count()
+    listed.rest().take_while(fits).count()
+}
+
+/// What is left behind a page that began with the entry `first` and had room for so many.
+fn behind(mut listed: Names, first: u64, shown: usize) -> Option<(Position, Kept)> {
+    listed.skip(shown);
+    let position = [first + shown as u64, 0, 0];
+    (listed.left() > 0).then(|| (position, Kept::Entries(listed)))
 }
 
 /// The state that a cursor depends on: what was listed, on whatever page.
-fn state(listed: &[(Kind, String)]) -> [u8; STATE] {
+fn state(listed: &Names) -> [u8; STATE] {
     let mut state = Fields::default();
-    for (kind, name) in listed {
+    for (kind, name) in listed.all() {
         state.add(kind.name().as_bytes());
         state.add(name.as_bytes());
     }
