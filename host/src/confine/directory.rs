@@ -196,11 +196,7 @@ pub(super) fn changed(policy: &Policy, whole: &str) -> Verdict {
 
 /// Gives the temporary the group that a file made in its new directory would
 /// have: that of the directory, where its set-group-id bit says so (inode(7)).
-fn inherit_group(
-    temporary: &Place<'_>,
-    new: &Place<'_>,
-    made: Option<&Made>,
-) -> Result<(), Errno> {
+fn inherit_group(temporary: &Place<'_>, new: &Place<'_>, made: Option<&Made>) -> Result<(), Errno> {
     let directory = resolve::stat(new.directory())?;
     if !Mode::from_raw_mode(directory.mode).contains(Mode::SGID) {
         return Ok(());

@@ -374,7 +374,8 @@ impl Sandbox {
             return Some((structured, text));
         };
         let key = self.settings.hash_key.as_deref();
-        let (structured, text) = hashing::complete(structured?, text, &unhashed, key, written.map(|it| *it))?;
+        let (structured, text) =
+            hashing::complete(structured?, text, &unhashed, key, written.map(|it| *it))?;
         Some((Some(structured), text))
     }
 
