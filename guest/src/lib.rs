@@ -16,6 +16,7 @@ mod item;
 mod kept;
 mod likely;
 mod lines;
+mod literal;
 mod names;
 mod needle;
 mod page;

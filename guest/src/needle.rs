@@ -4,12 +4,13 @@
 
 use std::ops::Range;
 
-use memchr::memmem;
 use regex_automata::hybrid::dfa::{Cache, DFA};
 use regex_automata::nfa::thompson::Compiler;
 use regex_automata::util::prefilter::Prefilter;
 use regex_automata::{Input, MatchKind};
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir};
+
+use crate::literal::Literal;
 
 /// A literal, ready to be looked for.
 pub(crate) struct Needle<'t> {
@@ -18,7 +19,7 @@ pub(crate) struct Needle<'t> {
 }
 
 enum Search<'t> {
-    Exact(Box<memmem::Finder<'t>>),
+    Exact(Box<Literal<'t>>),
     Folded(Box<Folded>),
 }
 
@@ -34,7 +35,7 @@ impl<'t> Needle<'t> {
     /// `text` as it stands. It is not empty and holds no LF, as for [`Self::folded`].
     pub(crate) fn exact(text: &'t str) -> Self {
         Self {
-            search: Search::Exact(Box::new(memmem::Finder::new(text))),
+            search: Search::Exact(Box::new(Literal::new(text.as_bytes()))),
             longest: text.len(),
         }
     }
@@ -83,8 +84,8 @@ impl<'t> Needle<'t> {
     /// Where the first match in `text` is. A match is UTF-8, whatever stands around it.
     pub(crate) fn find(&mut self, text: &[u8]) -> Option<Range<usize>> {
         match &mut self.search {
-            Search::Exact(finder) => {
-                let start = finder.find(text)?;
+            Search::Exact(literal) => {
+                let start = literal.find(text)?;
                 Some(start..start + self.longest)
             }
             Search::Folded(folded) => folded.find(text),

@@ -4,8 +4,9 @@
 
 use std::str;
 
-use memchr::{memchr, memchr_iter, memmem, memrchr};
+use memchr::{memchr, memchr_iter, memrchr};
 
+use crate::literal::Literal;
 use crate::text::{EXCERPT_BYTES, Utf8Check, excerpt};
 
 /// The most that is read at once, in bytes.
@@ -39,14 +40,14 @@ pub(crate) trait Scanned {
 
 /// A query, ready to be looked for.
 pub(crate) struct Scanner<'q> {
-    finder: memmem::Finder<'q>,
+    literal: Literal<'q>,
 }
 
 impl<'q> Scanner<'q> {
     /// `query` is not empty and holds no LF.
     pub(crate) fn new(query: &'q str) -> Self {
         Self {
-            finder: memmem::Finder::new(query),
+            literal: Literal::new(query.as_bytes()),
         }
     }
 
@@ -96,13 +97,13 @@ impl<'q> Scanner<'q> {
         at_end: bool,
         file: &mut S,
     ) -> bool {
-        let length = self.finder.needle().len();
+        let length = self.literal.bytes().len();
         // Always the beginning of a line.
         let mut from = 0;
         // Up to here `number` counts the lines.
         let mut counted = 0;
         let mut number = at.line;
-        while let Some(hit) = self.finder.find(&lines[from..]).map(|hit| from + hit) {
+        while let Some(hit) = self.literal.find(&lines[from..]).map(|hit| from + hit) {
             let start = memrchr(b'\n', &lines[from..hit]).map_or(from, |lf| from + lf + 1);
             let end = memchr(b'\n', &lines[hit..]).map_or(lines.len(), |lf| hit + lf);
             let line = without_cr(&lines[start..end]);
@@ -146,7 +147,7 @@ impl<'q> Scanner<'q> {
             let feed = memchr(b'\n', &block);
             let part = &block[..feed.unwrap_or(block.len())];
             check.push(part);
-            hit = hit.or_else(|| seam.find(&self.finder, part, end));
+            hit = hit.or_else(|| seam.find(&self.literal, part, end));
             last = part.last().copied().or(last);
             end += part.len() as u64;
             if feed.is_some() || at_end || block.is_empty() {
@@ -161,7 +162,7 @@ impl<'q> Scanner<'q> {
             && check.finish()
             && let Some((line, start)) = self.window(at.offset, hit, content_end, file)?
         {
-            let place = excerpt(&line, start, start + self.finder.needle().len());
+            let place = excerpt(&line, start, start + self.literal.bytes().len());
             if !file.found(at.line, place) {
                 return Ok(false);
             }
@@ -180,7 +181,7 @@ impl<'q> Scanner<'q> {
         to: u64,
         file: &mut S,
     ) -> Result<Option<(String, usize)>, S::Error> {
-        let query = self.finder.needle();
+        let query = self.literal.bytes();
         let hit_end = hit + query.len() as u64;
         if hit_end > to {
             return Ok(None);
@@ -215,13 +216,13 @@ struct Seam(Vec<u8>);
 
 impl Seam {
     /// The offset of the first match that ends in `part`, which begins at `offset`.
-    fn find(&mut self, finder: &memmem::Finder<'_>, part: &[u8], offset: u64) -> Option<u64> {
-        let reach = finder.needle().len() - 1;
+    fn find(&mut self, literal: &Literal<'_>, part: &[u8], offset: u64) -> Option<u64> {
+        let reach = literal.bytes().len() - 1;
         let before = self.0.len();
         self.0.extend(&part[..part.len().min(reach)]);
-        let hit = finder
+        let hit = literal
             .find(&self.0)
-            .or_else(|| finder.find(part).map(|hit| before + hit));
+            .or_else(|| literal.find(part).map(|hit| before + hit));
         if part.len() >= reach {
             self.0.clear();
             self.0.extend(&part[part.len() - reach..]);
