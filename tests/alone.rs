@@ -160,6 +160,27 @@ fn slow_and_short_calls_in_any_order_are_answered_once_each() {
     }
 }
 
+/// Where there is one worker, nobody was woken to run what came behind the long
+/// call: whoever watches that it is read on does.
+#[test]
+fn what_came_together_with_a_long_call_does_not_wait_for_it() {
+    for workers in ["1", "2"] {
+        let root = Root::new().haystack().file("f.txt", "text");
+        let mut server = Launch::new(&root)
+            .args(HAYSTACK)
+            .args(["--workers", workers])
+            .start();
+        let read = |id| call(id, "read_text_file", json!({"path": "f.txt"}));
+        let long = call("long", "search_text", json!({"query": "needle"}));
+        server.send_all(&[long, read("first"), read("second")]);
+        for id in ["first", "second"] {
+            server.answer(id).result();
+        }
+        server.send(&cancel("long"));
+        assert!(server.close().is_empty());
+    }
+}
+
 #[test]
 fn a_client_that_reads_no_answer_yet_is_read_from() {
     const REQUESTS: usize = 2000;

@@ -256,7 +256,7 @@ impl Calls {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use preopen_contract::about;
     use preopen_contract::session::{Action, Protocol, Session};
     use serde_json::json;
@@ -264,22 +264,27 @@ mod tests {
     use super::{Calls, Job, Pace};
     use crate::sandbox::Control;
 
-    /// Calls of which so many are in line, and so many may run.
-    fn in_line(calls: u32, places: usize) -> Calls {
+    /// So many calls that only read.
+    pub(in crate::serve) fn jobs(count: u32) -> impl Iterator<Item = Job> {
         let session = Session::new(about::identity("0", true), Protocol::Legacy);
-        let mut line = Calls::new(places);
-        for id in 0..calls {
+        (0..count).map(move |id| {
             let params = json!({"name": "tool", "arguments": {}});
             let call =
                 json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params});
             match session.receive(call.to_string().as_bytes()) {
-                Action::Call(call) => line.push(Job {
+                Action::Call(call) => Job {
                     call,
                     changes: false,
-                }),
+                },
                 other => panic!("no call: {other:?}"),
             }
-        }
+        })
+    }
+
+    /// Calls of which so many are in line, and so many may run.
+    fn in_line(count: u32, places: usize) -> Calls {
+        let mut line = Calls::new(places);
+        jobs(count).for_each(|job| line.push(job));
         line
     }
 

@@ -66,9 +66,7 @@ impl<R: Read + Send, W: Write + Send> Connection<'_, R, W> {
 
     /// Reads until somebody else does; false at the end of the input.
     fn read_lines(&self) -> io::Result<bool> {
-        // Whoever had the turn before has left what it did not get to.
-        let mut goes_on = self.help();
-        let mut taken = 0;
+        let (mut goes_on, mut taken) = (true, 0);
         while goes_on {
             let Some(Taken {
                 action,

@@ -284,9 +284,7 @@ impl Scheduler {
         if state.closed {
             self.work.notify_all();
             self.watch.notify_all();
-        } else if state.calls.want_another(0) {
-            self.wake(state);
-        } else if state.turn.lacks_watch() && state.sleeping > 0 {
+        } else if state.calls.want_another(0) || state.turn.lacks_watch() {
             self.wake(state);
         }
     }
@@ -307,5 +305,60 @@ impl Scheduler {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::thread;
+    use std::time::Duration;
+
+    use preopen_contract::session::Call;
+
+    use super::{Hands, Scheduler};
+    use crate::sandbox::Control;
+    use crate::serve::order::tests::jobs;
+    use crate::serve::order::{Job, Pace};
+
+    /// No wait here is meant to come to its end.
+    const PATIENCE: Duration = Duration::from_secs(60);
+
+    /// Counts the calls that ran.
+    struct Counts(AtomicUsize);
+
+    impl Hands for Counts {
+        fn read(&self) {}
+
+        fn begin(&self, _: &Call, _: Pace) -> Control {
+            Control::new(0, None)
+        }
+
+        fn run(&self, _: Job, _: &Control) -> Option<Job> {
+            self.0.fetch_add(1, Ordering::SeqCst);
+            None
+        }
+
+        fn dropped(&self, _: Job) {}
+    }
+
+    /// With one worker nobody but the thread that takes lines was to run these,
+    /// and that one waits for room, which there is only once they have run.
+    #[test]
+    fn who_waits_for_room_does_not_wait_for_itself() {
+        let (scheduler, ran) = (Scheduler::new(2, PATIENCE), Counts(AtomicUsize::new(0)));
+        thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| scheduler.work(&ran));
+            }
+            let mut in_time = true;
+            for (count, job) in (1..).zip(jobs(100)) {
+                scheduler.push(job);
+                let has_run = || ran.0.load(Ordering::SeqCst) == count;
+                in_time = in_time && scheduler.wait_for_room(0, PATIENCE, has_run);
+            }
+            scheduler.close(Duration::ZERO);
+            assert!(in_time);
+        });
     }
 }
