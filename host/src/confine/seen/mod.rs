@@ -43,6 +43,9 @@ const LOOKS: u32 = 8;
 pub(crate) struct Seen {
     /// By path from the root; the root's is empty.
     things: BTreeMap<Box<str>, Thing>,
+    /// The path that was looked at last and the stamp there, one of the things:
+    /// most often it is looked at again at once.
+    latest: (String, Option<Stamp>),
     /// Nothing was seen that cannot be looked at again, or was changing.
     certain: bool,
     /// The one that all directories are on.
@@ -73,6 +76,7 @@ impl Default for Seen {
     fn default() -> Self {
         Self {
             things: BTreeMap::new(),
+            latest: (String::new(), None),
             certain: true,
             disk: None,
             looks: 0,
@@ -110,7 +114,8 @@ impl Seen {
 
     /// Whether the state of what is at `path` is known.
     pub(super) fn knows(&self, path: &str) -> bool {
-        self.things.contains_key(path)
+        let (latest, stamp) = &self.latest;
+        stamp.is_some() && latest == path || self.things.contains_key(path)
     }
 
     /// Takes note of something that cannot be looked at again, or that changed
@@ -118,6 +123,7 @@ impl Seen {
     pub(super) fn doubt(&mut self) {
         self.certain = false;
         self.things.clear();
+        self.latest.1 = None;
         self.watch = None;
     }
 
@@ -127,6 +133,10 @@ impl Seen {
             return;
         }
         let stamp = Stamp::of(found);
+        let (latest, before) = &mut self.latest;
+        if *before == Some(stamp) && latest == path {
+            return;
+        }
         let same = match self.things.get(path) {
             Some(thing) => thing.stamp == stamp,
             None if self.things.len() >= MAX_THINGS => false,
@@ -144,7 +154,10 @@ impl Seen {
                 true
             }
         };
-        if !same {
+        if same {
+            path.clone_into(&mut self.latest.0);
+            self.latest.1 = Some(stamp);
+        } else {
             self.doubt();
         }
     }

@@ -236,6 +236,19 @@ fn what_changes_while_it_is_looked_at_is_not_relied_on() {
 }
 
 #[test]
+fn two_names_of_one_file_are_two_things() {
+    let mut world = World::new();
+    fs::hard_link(world.path().join("top.txt"), world.path().join("c/link")).unwrap();
+    for path in ["top.txt", "c/link", "top.txt"] {
+        assert_eq!(world.seen.knows(path), world.seen.things.contains_key(path));
+        world.look(path);
+        assert!(world.seen.knows(path) && world.seen.things.contains_key(path));
+    }
+    world.seen.doubt();
+    assert!(!world.seen.knows("top.txt"));
+}
+
+#[test]
 fn what_changes_before_it_is_watched_is_not_missed() {
     for (path, new) in [("a/b", "a/b/new"), ("", "new")] {
         let mut world = World::new();
