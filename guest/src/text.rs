@@ -20,17 +20,24 @@ pub(crate) fn chunk(bytes: &[u8], at_end: bool) -> Option<Result<&str, usize>> {
         return None;
     }
     let piece = &bytes[..bytes.len().min(CHUNK_BYTES)];
-    Some(match from_utf8(piece) {
-        Ok(text) => Ok(text),
-        Err(error) => {
-            let valid = error.valid_up_to();
-            let cut = error.error_len().is_none() && (piece.len() < bytes.len() || !at_end);
-            match str::from_utf8(&piece[..valid]) {
-                Ok(text) if cut && valid > 0 => Ok(text),
-                _ => Err(valid),
-            }
-        }
+    let (whole, begun) = piece.split_at(piece.len() - unfinished(piece));
+    Some(match from_utf8(whole) {
+        Ok(text) if begun.is_empty() => Ok(text),
+        // More is to come of the last character, and something stands before it.
+        Ok(text) if (piece.len() < bytes.len() || !at_end) && !text.is_empty() => Ok(text),
+        Ok(text) => Err(text.len()),
+        Err(error) => Err(error.valid_up_to()),
     })
+}
+
+/// How many bytes at the end of `piece` begin a character that they do not end.
+fn unfinished(piece: &[u8]) -> usize {
+    let begins = |bytes: &usize| {
+        let end = piece.get(piece.len().wrapping_sub(*bytes)..);
+        let judged = end.map(str::from_utf8);
+        matches!(judged, Some(Err(error)) if error.valid_up_to() == 0 && error.error_len().is_none())
+    };
+    (1..4).find(begins).unwrap_or(0)
 }
 
 /// The part of `line` that shows the match `start..end`: the whole line if it takes at most
@@ -128,6 +135,24 @@ mod tests {
                 prop_assert!(piece.len() <= CHUNK_BYTES);
                 prop_assert!(piece.len() > CHUNK_BYTES - 4 || index + 1 == found.len());
             }
+        }
+
+        #[test]
+        fn a_chunk_is_what_is_valid_of_its_bytes(
+            plain in CHUNK_BYTES - 8..CHUNK_BYTES + 2,
+            end in prop::collection::vec(prop::sample::select(b"a\xe2\x82\xac\xf0\x9f\x99\x82\xc3\xa9\xff\xed\xa0\xf4\x90".to_vec()), 0..12),
+            at_end: bool,
+        ) {
+            let bytes = [&vec![b'x'; plain][..], &end].concat();
+            let piece = &bytes[..bytes.len().min(CHUNK_BYTES)];
+            let expected = std::str::from_utf8(piece).or_else(|error| {
+                let valid = error.valid_up_to();
+                let goes_on = piece.len() < bytes.len() || !at_end;
+                let is_cut = error.error_len().is_none() && goes_on && valid > 0;
+                is_cut.then(|| std::str::from_utf8(&piece[..valid]).expect("valid")).ok_or(valid)
+            });
+            prop_assert_eq!(chunk(&bytes, at_end), Some(expected));
+            prop_assert_eq!(chunk(&end, at_end).is_none(), end.is_empty());
         }
 
         #[test]
