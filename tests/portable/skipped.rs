@@ -50,6 +50,9 @@ pub(crate) const SKIPPED: &[(&str, &[&str])] = &[
     (
         "calls that run side by side, and a running one that is cancelled or ended with the input",
         &[
+            "alone::a_client_that_reads_no_answer_yet_is_read_from",
+            "alone::slow_and_short_calls_in_any_order_are_answered_once_each",
+            "alone::what_came_together_with_a_long_call_does_not_wait_for_it",
             "backlog::",
             "batches::a_cancelled_call_is_left_out_and_the_others_are_not_kept_waiting",
             "batches::progress_of_a_call_in_a_batch_is_a_line_of_its_own",
