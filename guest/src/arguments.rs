@@ -33,7 +33,7 @@ impl Arguments {
     /// Reads the text of a JSON object whose members are among `known`. The memory of `text`
     /// becomes that of a long argument: it may be as long as what is to be written.
     pub(crate) fn parse(text: String, known: &'static [&'static str]) -> Result<Self, Refusal> {
-        let brief = Brief::of(&text);
+        let brief = Brief::of_json(&text);
         let members = match read(brief.text(), known, Some(&brief)) {
             Ok(object) => object,
             // Where it is wrong, the whole says.
@@ -52,9 +52,8 @@ impl Arguments {
         });
         let long = match long {
             None => Vec::new(),
-            // What was found to be a string can be read as one.
             Some(content) => quoted::unescaped(text.into_bytes(), content)
-                .ok_or_else(|| Refusal::NotJson("a string is not valid".to_owned()))?,
+                .ok_or_else(|| Refusal::NotJson("invalid escape in a string".to_owned()))?,
         };
         Ok(Self { members, long })
     }

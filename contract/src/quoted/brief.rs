@@ -32,7 +32,21 @@ impl<'a> Brief<'a> {
     /// `whole` without its long string, if there is one.
     #[must_use]
     pub fn of(whole: &'a str) -> Self {
-        let content = long(whole.as_bytes());
+        Self::with(whole, super::end)
+    }
+
+    /// The same of what somebody else has found to be JSON, which takes less. If
+    /// it is not, what is left out may hold what is no escape:
+    /// [`unescaped`](super::unescaped) finds that.
+    #[must_use]
+    pub fn of_json(whole: &'a str) -> Self {
+        Self::with(whole, |text, at| {
+            super::end_of_plain(text, at).or_else(|| super::end(text, at))
+        })
+    }
+
+    fn with(whole: &'a str, end: impl Fn(&[u8], usize) -> Option<usize>) -> Self {
+        let content = long(whole.as_bytes(), end);
         let cut = content.and_then(|content| {
             let (before, after) = (whole.get(..content.start)?, whole.get(content.end..)?);
             Some((content, [before, after]))
@@ -101,18 +115,18 @@ impl<'a> Brief<'a> {
 }
 
 /// Where the content of the first long string stands that is a member's value.
-fn long(text: &[u8]) -> Option<Range<usize>> {
+fn long(text: &[u8], end: impl Fn(&[u8], usize) -> Option<usize>) -> Option<Range<usize>> {
     if text.len() < LONG {
         return None;
     }
     let mut at = 0;
     for _ in 0..STRINGS {
         let start = at + memchr::memchr(b'"', text.get(at..)?)? + 1;
-        let end = super::end(text, start)?;
-        if end - start >= LONG && is_value(text.get(..start - 1)?) {
-            return Some(start..end);
+        let close = end(text, start)?;
+        if close - start >= LONG && is_value(text.get(..start - 1)?) {
+            return Some(start..close);
         }
-        at = end + 1;
+        at = close + 1;
     }
     None
 }

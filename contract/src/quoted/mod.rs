@@ -10,7 +10,7 @@ mod tests;
 
 use std::ops::Range;
 
-use self::block::{BLOCK, LANE, first_backslash, special};
+use self::block::{BLOCK, LANE, first_backslash, marks, special};
 pub use self::brief::Brief;
 
 /// Bytes of an escape by number.
@@ -48,6 +48,46 @@ pub fn end(text: &[u8], mut at: usize) -> Option<usize> {
         at += BLOCK;
     }
     None
+}
+
+/// The same, many bytes at once, if there is no escape by number in the string
+/// nor right behind it. Whether those it has are any is not looked at.
+#[inline(never)]
+fn end_of_plain(text: &[u8], mut at: usize) -> Option<usize> {
+    let (blocks, rest) = text.get(at..)?.as_chunks::<BLOCK>();
+    let mut last = [0; BLOCK];
+    last.get_mut(..rest.len())?.copy_from_slice(rest);
+    // Whether the first byte of the block is escaped, as its lowest bit.
+    let mut carried = 0;
+    for block in blocks.iter().chain([&last]) {
+        let marks = marks(block);
+        let escaped = escaped(marks.backslash, &mut carried);
+        if marks.unit & escaped != 0 {
+            return None;
+        }
+        let found = marks.end & !escaped;
+        if found != 0 {
+            let place = found.trailing_zeros() as usize;
+            return (block.get(place) == Some(&b'"')).then_some(at + place);
+        }
+        at += BLOCK;
+    }
+    None
+}
+
+/// A bit for each byte that a backslash escapes, of the bits of `backslashes`.
+/// In a row of those every other one escapes what follows it.
+fn escaped(backslashes: u64, carried: &mut u64) -> u64 {
+    /// The bits at even places.
+    const EVEN: u64 = u64::MAX / 3;
+    // One that is escaped itself begins no row.
+    let rows = backslashes & !*carried;
+    let follows = rows << 1 | *carried;
+    // Adding its first bit to a row carries on to the place behind it: where rows
+    // begin at an odd place, the parity of their places is the other one.
+    let (sum, over) = rows.overflowing_add(rows & !follows & !EVEN);
+    *carried = u64::from(over);
+    (EVEN ^ (sum << 1)) & follows
 }
 
 /// How many bytes the escape at `at` has; none if it is no escape.

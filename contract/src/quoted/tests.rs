@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::value::RawValue;
 
 use super::brief::{LONG, STRINGS};
-use super::{Brief, end, unescaped};
+use super::{Brief, end, end_of_plain, escaped, unescaped};
 
 /// What strings are made of: plain, escaped, wrong, and what looks like it.
 const PIECES: [&str; 28] = [
@@ -58,7 +58,15 @@ fn expected(text: &[u8], at: usize) -> Option<(String, usize)> {
 }
 
 fn found(text: &[u8], at: usize) -> Option<(String, usize)> {
-    let end = end(text, at)?;
+    let (end, plain) = (end(text, at), end_of_plain(text, at));
+    match (end, plain) {
+        (Some(end), Some(_)) => assert_eq!(plain, Some(end)),
+        (Some(_), None) => assert!(text[at..].windows(2).any(|two| two == b"\\u")),
+        // What it has not looked at is found later.
+        (None, Some(plain)) => assert_eq!(unescaped(text.to_vec(), at..plain), None),
+        (None, None) => {}
+    }
+    let end = end?;
     let said = unescaped(text.to_vec(), at..end).expect("what has an end can be said");
     Some((String::from_utf8(said).expect("it is of UTF-8"), end))
 }
@@ -125,6 +133,13 @@ fn read(text: &str) -> Result<Read<'_>, (bool, bool)> {
 
 /// A brief is read as the whole would be; whether it is one.
 fn check(whole: &str) -> bool {
+    if let Ok(whole) = serde_json::from_str::<&RawValue>(whole) {
+        let (brief, json) = (Brief::of(whole.get()), Brief::of_json(whole.get()));
+        if !whole.get().contains(r"\u") {
+            assert_eq!(json.text(), brief.text());
+        }
+        assert_eq!(json.whole(json.text()), whole.get());
+    }
     let brief = Brief::of(whole);
     let of = |part: Option<&RawValue>| part.map(|part| brief.whole(part.get()).to_owned());
     let texts = |read: Read<'_>| (of(read.a), of(read.b));
@@ -209,6 +224,31 @@ proptest! {
         let text = format!("{before}{content}{after}");
         let text = text.as_bytes();
         prop_assert_eq!(found(text, before.len()), expected(text, before.len()));
+    }
+
+    #[test]
+    fn every_other_backslash_of_a_row_escapes(
+        rows in prop::collection::vec((0_usize..70, 0_usize..70), 1..4),
+        first in any::<bool>(),
+    ) {
+        let mut bits: Vec<bool> = Vec::new();
+        for (others, backslashes) in rows {
+            bits.extend(vec![false; others]);
+            bits.extend(vec![true; backslashes]);
+        }
+        bits.resize(bits.len().next_multiple_of(64).max(64), false);
+        let mut is_escaped = first;
+        let mut carried = u64::from(first);
+        for block in bits.chunks(64) {
+            let number = |bits: &[bool]| bits.iter().rev().fold(0_u64, |all, bit| all << 1 | u64::from(*bit));
+            let expected: Vec<bool> = block.iter().map(|backslash| {
+                let was = is_escaped;
+                is_escaped = *backslash && !was;
+                was
+            }).collect();
+            prop_assert_eq!(escaped(number(block), &mut carried), number(&expected));
+            prop_assert_eq!(carried, u64::from(is_escaped));
+        }
     }
 
     #[test]
