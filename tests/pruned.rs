@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Launch, Root, traced};
+use crate::harness::{Root, traced};
 
 /// The name that must not be met.
 const PRUNED: &str = "node_modules";
@@ -19,8 +19,10 @@ fn tree() -> Root {
         .file("src/node_modules/three/index.js", "needle")
 }
 
-/// The options of each toolset, and a call of each of its tools that walk.
-fn toolsets() -> [(&'static [&'static str], Vec<(&'static str, Value)>); 2] {
+/// The options of a toolset, and a call of each of its tools that walk.
+type Toolset = (&'static [&'static str], Vec<(&'static str, Value)>);
+
+fn toolsets() -> [Toolset; 2] {
     [
         (
             &[],

@@ -137,7 +137,7 @@ fn known(directory: BorrowedFd<'_>, name: &str, told: FileType) -> Result<FileTy
     if told != FileType::Unknown {
         return Ok(told);
     }
-    match Place::of(directory, name).and_then(|place| place.stat()) {
+    match Place::named(directory, name).stat() {
         Err(Errno::NOENT) => Ok(FileType::Unknown),
         found => found.map(|found| kind(&found)),
     }

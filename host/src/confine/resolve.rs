@@ -40,11 +40,7 @@ impl<'a> Place<'a> {
     /// Finds `path`, which is canonical, below `base`.
     pub(super) fn of(base: BorrowedFd<'a>, path: &'a str) -> Result<Self, Errno> {
         let Some((parent, name)) = path.rsplit_once('/') else {
-            return Ok(Self {
-                parent: None,
-                base,
-                name: path,
-            });
+            return Ok(Self::named(base, path));
         };
         let flags = HOLD | OFlags::DIRECTORY;
         // Below what is no directory there is nothing.
@@ -59,13 +55,18 @@ impl<'a> Place<'a> {
         })
     }
 
-    /// Where the last name of `path` is, when `directory` is known to hold it.
-    pub(super) fn directly(directory: BorrowedFd<'a>, path: &'a str) -> Self {
+    /// The one name `name` in `directory`.
+    pub(super) const fn named(directory: BorrowedFd<'a>, name: &'a str) -> Self {
         Self {
             parent: None,
             base: directory,
-            name: path.rsplit('/').next().unwrap_or(path),
+            name,
         }
+    }
+
+    /// Where the last name of `path` is, when `directory` is known to hold it.
+    pub(super) fn directly(directory: BorrowedFd<'a>, path: &'a str) -> Self {
+        Self::named(directory, path.rsplit('/').next().unwrap_or(path))
     }
 
     /// The directory the name stands in.

@@ -137,7 +137,11 @@ impl Seen {
         if *before == Some(stamp) && latest == path {
             return;
         }
-        let same = match self.things.get(path) {
+        // What a walk comes to is mostly behind all that it came to before.
+        let last = self.things.last_key_value();
+        let is_new = last.is_none_or(|(last, _)| **last < *path);
+        let known = if is_new { None } else { self.things.get(path) };
+        let same = match known {
             Some(thing) => thing.stamp == stamp,
             None if self.things.len() >= MAX_THINGS => false,
             None => {
@@ -289,7 +293,7 @@ impl Parent {
             return resolve::stat(root);
         }
         let Some((parent, name)) = path.rsplit_once('/') else {
-            return Place::of(root.as_fd(), path)?.stat();
+            return Place::named(root.as_fd(), path).stat();
         };
         if self.directory.is_none() || self.path != parent {
             let flags = HOLD | OFlags::DIRECTORY;
@@ -297,6 +301,6 @@ impl Parent {
             parent.clone_into(&mut self.path);
         }
         let directory = self.directory.as_ref().unwrap_or(root);
-        Place::of(directory.as_fd(), name)?.stat()
+        Place::named(directory.as_fd(), name).stat()
     }
 }
