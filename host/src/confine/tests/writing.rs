@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use rustix::fs::Mode;
+use rustix::io::Errno;
 use wasmtime::component::Resource;
 use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
 use wasmtime_wasi::p2::bindings::sync::filesystem::types::{
@@ -13,6 +14,8 @@ use wasmtime_wasi::p2::bindings::sync::filesystem::types::{
 use crate::hostile::MARKER;
 
 use super::{MUTATE, READ, WRITE, World, code, fd, open, temporary};
+use crate::confine::faults::{self, Effect, Fault, Kind};
+use crate::hasher::{Hash, Written};
 
 both_ways! {
     nothing_changes_in_a_directory_that_was_moved_out_while_it_was_held
@@ -23,6 +26,103 @@ both_ways! {
     an_unfinished_file_goes_with_its_descriptor
     a_finished_file_stays
     what_was_left_goes_and_what_is_held_stays
+    the_hash_is_over_what_was_written_to_the_file_made_last
+    what_is_known_of_a_temporary_is_forgotten_when_it_changes
+    replacing_a_file_with_the_same_attributes_takes_so_many_calls
+}
+
+fn make(view: &mut super::View<'_>, root: u32) -> u32 {
+    let exclusive = OpenFlags::CREATE | OpenFlags::EXCLUSIVE;
+    open(view, root, &temporary(), exclusive, WRITE).unwrap()
+}
+
+fn close(view: &mut super::View<'_>, file: u32) {
+    types::HostDescriptor::drop(view, Resource::new_own(file)).unwrap();
+}
+
+fn the_hash_is_over_what_was_written_to_the_file_made_last() {
+    let world = World::new(true);
+    world.enter(|view, root| {
+        view.confine.written = Some(Written::new(None));
+        let one = make(view, root);
+        assert_eq!(code(view.write(fd(one), b"other".to_vec(), 0)), Ok(5));
+        code(view.sync(fd(one))).unwrap();
+        close(view, one);
+        let two = make(view, root);
+        assert_eq!(code(view.write(fd(two), b"a".to_vec(), 0)), Ok(1));
+        code(view.sync(fd(two))).unwrap();
+        // Of what is written in parts, only what was counts.
+        let short = Fault {
+            kind: Kind::Write,
+            nth: 1,
+            lasting: false,
+            effect: Effect::MovesAtMost(1),
+        };
+        let (wrote, _) = faults::during(&[short], || view.write(fd(two), b"bx".to_vec(), 1));
+        assert_eq!(code(wrote), Ok(1));
+        assert_eq!(code(view.write(fd(two), b"c".to_vec(), 2)), Ok(1));
+        let hash = view.confine.written.take().and_then(Written::finish);
+        let mut expected = Hash::new(None);
+        expected.update(b"abc");
+        assert_eq!(hash.unwrap().finish(), expected.finish());
+    });
+}
+
+fn what_is_known_of_a_temporary_is_forgotten_when_it_changes() {
+    let world = World::new(true);
+    let target = world.root().join("f.txt");
+    let mode = || target.metadata().unwrap().permissions().mode() & 0o7777;
+    let set = |mode| fs::set_permissions(&target, fs::Permissions::from_mode(mode)).unwrap();
+    world.enter(|view, root| {
+        make(view, root);
+        let replace = |view: &mut super::View<'_>| {
+            code(view.rename_at(fd(root), temporary(), fd(root), "f.txt".into()))
+        };
+        set(0o640);
+        let fails = Fault {
+            kind: Kind::Rename,
+            nth: 1,
+            lasting: false,
+            effect: Effect::Fails(Errno::IO),
+        };
+        let (failed, _) = faults::during(&[fails], || replace(view));
+        assert_eq!(failed, Err(ErrorCode::Io));
+        // As it was made, but for what that has changed.
+        set(0o600);
+        assert_eq!(replace(view), Ok(()));
+    });
+    assert_eq!(mode(), 0o600);
+}
+
+fn replacing_a_file_with_the_same_attributes_takes_so_many_calls() {
+    let world = World::new(true);
+    let target = world.root().join("f.txt");
+    fs::set_permissions(&target, fs::Permissions::from_mode(0o600)).unwrap();
+    world.enter(|view, root| {
+        let ((), seen) = faults::during(&[], || {
+            let file = make(view, root);
+            code(view.write(fd(file), b"new".to_vec(), 0)).unwrap();
+            code(view.sync(fd(file))).unwrap();
+            code(view.rename_at(fd(root), temporary(), fd(root), "f.txt".into())).unwrap();
+            close(view, file);
+        });
+        // What was made is locked and looked at, and so is what it replaces; its
+        // mode is right already, and nobody looks for it afterwards.
+        let expected = [
+            (Kind::Stat, 2),
+            (Kind::Lock, 2),
+            (Kind::SetMode, 0),
+            (Kind::SetOwner, 0),
+            (Kind::Write, 1),
+            (Kind::Sync, 1),
+            (Kind::Rename, 1),
+            (Kind::Unlink, 0),
+        ];
+        for (kind, count) in expected {
+            assert_eq!(seen.count(kind), count, "{kind:?}");
+        }
+    });
+    assert_eq!(fs::read_to_string(&target).unwrap(), "new");
 }
 
 fn what_was_left_goes_and_what_is_held_stays() {
