@@ -6,7 +6,8 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Launch, Root, traced};
+use crate::harness::{Launch, NOBODY, Root, ordinary, traced};
+use rustix::fs::{Gid, Uid};
 
 /// Directories `d00` to `d29` with one file of the same name in each.
 fn tree() -> Root {
@@ -45,6 +46,38 @@ fn each_is_listed_if_something_in_it_is_served() {
         .collect();
     assert_eq!(names(&listed), expected);
     server.close();
+}
+
+/// As who asks for a name in a directory need not be allowed to list it.
+#[test]
+fn one_that_may_be_entered_and_not_read_is_not_listed_whatever_is_guessed() {
+    let root = (0..4).fold(Root::new(), |root, number| {
+        root.file(format!("d{number}/f"), "x")
+            .file(format!("n{number}/s/f"), "x")
+    });
+    let Some(launch) = ordinary("alike", &root) else {
+        return;
+    };
+    for number in 0..4 {
+        for path in [format!("d{number}"), format!("n{number}")] {
+            root.chmod(&path, 0o755);
+        }
+    }
+    let is_root = rustix::process::geteuid().is_root();
+    for closed in ["d3", "n3"] {
+        if is_root {
+            let (user, group) = (Uid::from_raw(NOBODY), Gid::from_raw(NOBODY));
+            rustix::fs::chown(root.at(closed), Some(user), Some(group)).expect("chown");
+        }
+        root.chmod(closed, 0o111);
+    }
+    let mut server = launch.start();
+    let listed = server.all("list_directory", json!({}));
+    assert_eq!(names(&listed), ["d0", "d1", "d2", "n0", "n1", "n2"]);
+    server.close();
+    for closed in ["d3", "n3"] {
+        root.chmod(closed, 0o755);
+    }
 }
 
 macro_rules! between_pages {

@@ -82,13 +82,14 @@ impl Likely {
             if prefix + path.len() > MAX_PATH_BYTES {
                 continue;
             }
-            let _ = bounds.visit();
-            bounds.check()?;
             self.scratch.clear();
             self.scratch.push_str(name);
             self.scratch.push('/');
             self.scratch.push_str(path);
             if parent.has_file(&self.scratch) {
+                // As the first that a listing had shown.
+                let _ = bounds.visit();
+                bounds.check()?;
                 self.paths[..=at].rotate_right(1);
                 self.misses = 0;
                 return Ok(true);
@@ -236,11 +237,22 @@ mod tests {
     }
 
     #[test]
-    fn a_guess_is_an_entry_that_was_visited() {
+    fn what_was_guessed_is_an_entry_that_was_visited() {
         let counted = Counted::of(&["a/f", "b/f", "c/f"], true);
         assert!(holding(&counted, &mut Bounds::new(3, 64)).is_ok());
         let refused = holding(&counted, &mut Bounds::new(2, 64));
         assert_eq!(refused, Err(Refusal::TooManyEntries(2)));
+    }
+
+    #[test]
+    fn what_was_guessed_wrong_is_not() {
+        let paths = ["a/f", "b/g", "c/h", "d/i"];
+        for pays in [true, false] {
+            let counted = Counted::of(&paths, pays);
+            assert!(holding(&counted, &mut Bounds::new(4, 64)).is_ok());
+            let refused = holding(&counted, &mut Bounds::new(3, 64));
+            assert_eq!(refused, Err(Refusal::TooManyEntries(3)));
+        }
     }
 
     #[test]

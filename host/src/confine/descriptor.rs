@@ -277,19 +277,9 @@ impl View<'_> {
         }
         let Target { whole, base } = self.target(descriptor, below)?;
         let served = Served::at(&self.confine.grant.policy, &whole)?;
-        let seen = &mut self.confine.seen;
-        let found = resolve::Place::of(base.as_fd(), below).and_then(|place| {
-            if seen.is_certain() {
-                let directory = resolve::stat(place.directory())?;
-                seen.ask_for(&whole, &directory);
-            }
-            match place.stat() {
-                Err(Errno::NOENT) => Ok(None),
-                found => found.map(Some),
-            }
-        });
+        let found = super::kinds::asked_for(&mut self.confine.seen, base.as_fd(), below, &whole);
         if found.is_err() {
-            seen.doubt();
+            self.confine.seen.doubt();
         }
         self.confine.keep(whole);
         let found = found.map_err(fail)?.ok_or(ErrorCode::NoEntry)?;

@@ -8,6 +8,7 @@ mod directory;
 mod errno;
 pub(crate) mod faults;
 mod host;
+mod kinds;
 mod listing;
 mod open;
 mod resolve;

@@ -101,12 +101,6 @@ impl Seen {
         self.look(path, found);
     }
 
-    /// Takes note that it was asked what has the name that `path` ends with, and
-    /// of the state of the directory it stands in, just before.
-    pub(super) fn ask_for(&mut self, path: &str, directory: &Found) {
-        self.list(parent_of(path), directory);
-    }
-
     /// Whether anything is still taken note of.
     pub(super) const fn is_certain(&self) -> bool {
         self.certain

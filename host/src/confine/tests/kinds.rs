@@ -3,7 +3,7 @@
 //! to the file is not.
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
 use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
@@ -101,9 +101,37 @@ fn that_nothing_was_found_is_held_as_well() {
         fs::write(root.join("pipe.txt"), "").unwrap();
     };
     assert_eq!(outlasts(&["pipe.txt"], swap), (true, false));
-    // Where there is no directory nothing was noted that could be looked at again.
-    assert_eq!(outlasts(&["none/f.txt"], nothing), (false, false));
-    assert_eq!(outlasts(&["link-in.txt/f.txt"], nothing), (false, false));
+    // That there is no directory is told by the one that it would stand in.
+    let make = |root: &Path| fs::create_dir(root.join("none")).unwrap();
+    assert_eq!(outlasts(&["none/f.txt"], nothing), (true, true));
+    assert_eq!(outlasts(&["none/f.txt"], make), (true, false));
+    // Nor is a link one.
+    let make = |root: &Path| {
+        fs::remove_file(root.join("link-in.txt")).unwrap();
+        fs::create_dir(root.join("link-in.txt")).unwrap();
+    };
+    assert_eq!(outlasts(&["link-in.txt/f.txt"], nothing), (true, true));
+    assert_eq!(outlasts(&["link-in.txt/f.txt"], make), (true, false));
+}
+
+#[test]
+fn every_directory_on_the_way_counts() {
+    // The last one stays as it is, and where it was.
+    let close = |root: &Path| {
+        let mode = fs::Permissions::from_mode(0o111);
+        fs::set_permissions(root.join("dir"), mode).unwrap();
+    };
+    let made = |root: &Path| fs::create_dir_all(root.join("dir/sub")).unwrap();
+    clock_ahead(1_000_000_000);
+    let world = World::new(true);
+    made(&world.root());
+    world.enter(|view, root| {
+        kinds_only(view, root);
+        assert_eq!(kind(view, root, "dir/sub/none"), Err(ErrorCode::NoEntry));
+        assert!(view.confine.can_be_held() && view.confine.is_unchanged());
+        close(&world.root());
+        assert!(!view.confine.is_unchanged());
+    });
 }
 
 #[test]
@@ -162,8 +190,11 @@ fn only_directories_are_advised_and_only_so() {
 #[cfg(target_os = "linux")]
 #[test]
 fn asking_for_a_kind_takes_three_calls() {
+    clock_ahead(1_000_000_000);
     World::new(true).enter(|view, root| {
         kinds_only(view, root);
+        // From here on the root is one that was seen.
+        assert_eq!(kind(view, root, "f.txt"), Ok(DescriptorType::RegularFile));
         let (found, seen) = faults::during(&[], || kind(view, root, "dir/f.txt"));
         assert_eq!(found, Ok(DescriptorType::RegularFile));
         assert_eq!(seen.calls, [Kind::Open, Kind::Stat, Kind::Stat]);
