@@ -265,8 +265,8 @@ impl View<'_> {
     }
 
     /// The same for who uses nothing of it but the kind. What kind of thing has
-    /// a name, or that none has, is the same for as long as the directory it
-    /// stands in is: so that is what was seen, and all of it.
+    /// a name, or that none has, is the same for as long as the directories on
+    /// the way are: so these are what was seen, and all of it.
     pub(super) fn kind_below(
         &mut self,
         descriptor: &Resource<Descriptor>,
